@@ -1,0 +1,57 @@
+import type { UndoState } from './states.js';
+
+/** What a try looked like from outside: an answer, or the way in which there was none. */
+export type Exchange =
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      /** The answer's body as text when it was read whole and is within the limit; undefined when cut. */
+      readonly body: string | undefined;
+      readonly retryAfter: string | undefined;
+    }
+  /** No byte was sent: refused, unreachable, name not resolved, TLS refused. */
+  | { readonly kind: 'not_sent'; readonly error: string }
+  /** The address is not allowed; nothing was sent. */
+  | { readonly kind: 'blocked'; readonly error: string }
+  /** Something was sent and no whole answer came back: timeout, reset, unreadable answer. */
+  | { readonly kind: 'no_answer'; readonly error: string };
+
+/** One try's outcome as it is kept in `undolog_attempts`. */
+export const ATTEMPT_OUTCOMES = ['done', 'refused', 'retry', 'unknown'] as const;
+export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
+
+/**
+ * What one try means for its entry.
+ *
+ * - `done`: the vendor says that it is undone.
+ * - `refused`: it did not happen; `permanent` says that asking again is useless.
+ * - `unknown`: it may have happened.
+ * - `not_sent`: this try did nothing at all.
+ */
+export type Verdict =
+  | { readonly kind: 'done'; readonly accepted: boolean }
+  | { readonly kind: 'refused'; readonly permanent: boolean; readonly code: string }
+  | { readonly kind: 'unknown'; readonly permanent: boolean; readonly code: string }
+  | { readonly kind: 'not_sent' };
+
+export type UndoProof = 'confirmed' | 'answered';
+
+/** Stable words of `undo.code`, beside `http_<status>`. */
+export const UNDO_CODES = [
+  'outcome_unknown',
+  'endpoint_unreachable',
+  'not_confirmed',
+  'lookup_failed',
+  'missing_result',
+  'url_not_allowed',
+  'stalled',
+  'compensation_paused',
+  'child_halted',
+] as const;
+
+/** How an entry leaves `running`, or that it stays there for another try. */
+export type Settlement =
+  | { readonly kind: 'settled'; readonly state: Extract<UndoState, 'compensated'>; readonly proof: UndoProof }
+  | { readonly kind: 'settled'; readonly state: Extract<UndoState, 'failed' | 'unconfirmed'>; readonly code: string }
+  | { readonly kind: 'settled'; readonly state: Extract<UndoState, 'skipped'>; readonly reason: string }
+  | { readonly kind: 'retry'; readonly delayMs: number; readonly code: string };
