@@ -1,0 +1,245 @@
+import type { Knex } from 'knex';
+
+/**
+ * The first schema. The database holds the same law as `domain/states.ts`: CHECKs name the states and pair each with
+ * its columns, keys carry `org_id`, and an effect that needs an undo entry can't be committed without one.
+ *
+ * Rows that an unwind updates leave room on their page (fillfactor) and no index names a column that an unwind writes,
+ * so that those updates stay heap-only.
+ */
+const TENANTS = `
+CREATE TABLE undolog_orgs (
+  org_id uuid PRIMARY KEY,
+  name text NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
+CREATE TABLE undolog_api_keys (
+  org_id uuid NOT NULL REFERENCES undolog_orgs,
+  key_id uuid NOT NULL,
+  role text NOT NULL CHECK (role IN ('agent', 'operator', 'admin')),
+  name text,
+  secret_hash bytea NOT NULL UNIQUE,
+  created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  revoked_at timestamptz,
+  PRIMARY KEY (org_id, key_id)
+);
+
+CREATE TABLE undolog_compensation_registry (
+  org_id uuid NOT NULL REFERENCES undolog_orgs,
+  fn_name text COLLATE "C" NOT NULL,
+  version text COLLATE "C" NOT NULL,
+  spec text NOT NULL,
+  body_hash bytea NOT NULL,
+  max_retries integer NOT NULL CHECK (max_retries BETWEEN 0 AND 20),
+  created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  PRIMARY KEY (org_id, fn_name, version)
+);`;
+
+const SESSIONS = `
+CREATE TABLE undolog_sessions (
+  org_id uuid NOT NULL REFERENCES undolog_orgs,
+  session_id text COLLATE "C" NOT NULL,
+  state text NOT NULL CHECK (state IN
+    ('active', 'completed', 'failed', 'compensating', 'compensated', 'halted', 'resolved')),
+  agent_name text,
+  external_run_id text,
+  metadata bytea,
+  on_compensation_failure text NOT NULL CHECK (on_compensation_failure IN ('halt', 'continue')),
+  body_hash bytea NOT NULL,
+  lease_seconds integer NOT NULL CHECK (lease_seconds BETWEEN 0 AND 86400),
+  max_age_seconds integer NOT NULL CHECK (max_age_seconds >= 0),
+  lease_expires_at timestamptz,
+  rollback_to integer CHECK (rollback_to >= -1),
+  -- The only entry that may run. It moves down as entries settle; nothing else decides the order.
+  top_undo_id uuid,
+  -- No entry above this position waits; keeps the search for the next one short on deep stacks.
+  unwind_from integer,
+  failure_reason bytea,
+  failure_kind text CHECK (failure_kind IN ('reported', 'lease_expired', 'cancelled', 'parent')),
+  failure_effect_id uuid,
+  failed_at timestamptz,
+  -- When the sweep looks at an unwinding session again, to rebuild a wake-up call that was lost.
+  wake_at timestamptz,
+  created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  updated_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  PRIMARY KEY (org_id, session_id),
+  CHECK ((failed_at IS NULL) = (failure_kind IS NULL) AND (failed_at IS NULL) = (failure_reason IS NULL)),
+  CHECK (state IN ('active', 'completed') OR failed_at IS NOT NULL OR rollback_to IS NOT NULL),
+  CHECK (state <> 'active' OR failed_at IS NULL),
+  CHECK (state = 'active' OR lease_expires_at IS NULL),
+  CHECK ((state IN ('failed', 'compensating')) = (wake_at IS NOT NULL)),
+  CHECK (top_undo_id IS NULL OR state IN ('failed', 'compensating'))
+) WITH (fillfactor = 70);
+CREATE INDEX undolog_sessions_newest ON undolog_sessions (org_id, created_at DESC, session_id DESC);
+CREATE INDEX undolog_sessions_expiring ON undolog_sessions (lease_expires_at)
+  WHERE state = 'active' AND lease_expires_at IS NOT NULL;
+CREATE INDEX undolog_sessions_waking ON undolog_sessions (wake_at) WHERE wake_at IS NOT NULL;`;
+
+const STACK = `
+CREATE TABLE undolog_undo_stack (
+  org_id uuid NOT NULL,
+  undo_id uuid NOT NULL,
+  session_id text COLLATE "C" NOT NULL,
+  effect_id uuid NOT NULL,
+  stack_position integer NOT NULL CHECK (stack_position >= 0),
+  generation integer NOT NULL DEFAULT 1 CHECK (generation >= 1),
+  state text NOT NULL CHECK (state IN
+    ('pending', 'active', 'running', 'compensated', 'failed', 'unconfirmed', 'skipped')),
+  -- An irreversible effect keeps its place here with no compensation.
+  fn_name text COLLATE "C",
+  version text COLLATE "C",
+  args bytea,
+  needs_result boolean NOT NULL DEFAULT false,
+  max_retries integer,
+  -- Every claim raises the fence; a write that names an older one changes nothing.
+  fence bigint NOT NULL DEFAULT 0,
+  claimed_until timestamptz,
+  attempts integer NOT NULL DEFAULT 0,
+  round_attempts integer NOT NULL DEFAULT 0,
+  attempt_open boolean NOT NULL DEFAULT false,
+  saw_unknown boolean NOT NULL DEFAULT false,
+  next_attempt_at timestamptz,
+  proof text CHECK (proof IN ('confirmed', 'answered')),
+  reason bytea,
+  code text,
+  registered_at timestamptz NOT NULL DEFAULT now(),
+  compensated_at timestamptz,
+  superseded_by uuid,
+  PRIMARY KEY (org_id, undo_id),
+  FOREIGN KEY (org_id, session_id) REFERENCES undolog_sessions,
+  CHECK ((fn_name IS NULL) = (version IS NULL) AND (fn_name IS NULL) = (args IS NULL)
+    AND (fn_name IS NULL) = (max_retries IS NULL)),
+  CHECK ((state = 'compensated') = (compensated_at IS NOT NULL) AND (state = 'compensated') = (proof IS NOT NULL)),
+  CHECK (state NOT IN ('failed', 'unconfirmed') OR code IS NOT NULL),
+  CHECK (state <> 'skipped' OR reason IS NOT NULL),
+  CHECK (state = 'running' OR (claimed_until IS NULL AND NOT attempt_open)),
+  CHECK (state NOT IN ('running', 'compensated', 'failed') OR fn_name IS NOT NULL),
+  CHECK (round_attempts <= attempts)
+) WITH (fillfactor = 70);
+CREATE UNIQUE INDEX undolog_undo_stack_order ON undolog_undo_stack (org_id, session_id, stack_position)
+  WHERE superseded_by IS NULL;
+CREATE INDEX undolog_undo_stack_superseded ON undolog_undo_stack (org_id, session_id, stack_position)
+  WHERE superseded_by IS NOT NULL;
+
+CREATE TABLE undolog_effect_log (
+  org_id uuid NOT NULL,
+  effect_id uuid NOT NULL,
+  session_id text COLLATE "C" NOT NULL,
+  undo_id uuid,
+  stack_position integer NOT NULL CHECK (stack_position >= 0),
+  tool_name text NOT NULL,
+  effect_class text NOT NULL CHECK (effect_class IN ('compensable', 'irreversible', 'safe')),
+  state text NOT NULL CHECK (state IN ('pending', 'executing', 'committed', 'failed', 'compensating', 'compensated',
+    'compensation_failed', 'compensation_unconfirmed')),
+  call_id text COLLATE "C",
+  body_hash bytea,
+  args bytea NOT NULL,
+  result bytea,
+  error bytea,
+  -- What the tool itself reported when it did not report success.
+  reported text CHECK (reported IN ('not_applied', 'unknown')),
+  committed_late boolean NOT NULL DEFAULT false,
+  call_timeout_ms integer NOT NULL DEFAULT 0 CHECK (call_timeout_ms BETWEEN 0 AND 3600000),
+  traceparent text,
+  registered_at timestamptz NOT NULL DEFAULT now(),
+  executed_at timestamptz,
+  committed_at timestamptz,
+  PRIMARY KEY (org_id, effect_id),
+  FOREIGN KEY (org_id, session_id) REFERENCES undolog_sessions,
+  FOREIGN KEY (org_id, undo_id) REFERENCES undolog_undo_stack DEFERRABLE INITIALLY DEFERRED,
+  CHECK (registered_at < executed_at),
+  CHECK (state = 'pending' OR executed_at IS NOT NULL),
+  CHECK (state <> 'committed' OR committed_at IS NOT NULL),
+  CHECK ((effect_class = 'safe') = (undo_id IS NULL)),
+  CHECK (result IS NULL OR committed_at IS NOT NULL)
+) WITH (fillfactor = 70);
+CREATE UNIQUE INDEX undolog_effect_log_position ON undolog_effect_log (org_id, session_id, stack_position);
+CREATE UNIQUE INDEX undolog_effect_log_call ON undolog_effect_log (org_id, session_id, call_id)
+  WHERE call_id IS NOT NULL;
+
+CREATE TABLE undolog_attempts (
+  org_id uuid NOT NULL,
+  undo_id uuid NOT NULL,
+  attempt integer NOT NULL CHECK (attempt >= 1),
+  at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  status integer,
+  outcome text CHECK (outcome IN ('done', 'refused', 'retry', 'unknown')),
+  error text,
+  duration_ms double precision,
+  PRIMARY KEY (org_id, undo_id, attempt)
+) WITH (fillfactor = 80);`;
+
+const OUTCOMES = `
+CREATE TABLE undolog_dead_letters (
+  org_id uuid NOT NULL,
+  dead_letter_id uuid NOT NULL,
+  session_id text COLLATE "C" NOT NULL,
+  undo_id uuid NOT NULL,
+  state text NOT NULL CHECK (state IN ('open', 'closed')),
+  code text NOT NULL,
+  halted_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  closed_at timestamptz,
+  -- When its job reached the dead-letter queue; the sweep announces those that are still NULL.
+  announced_at timestamptz,
+  PRIMARY KEY (org_id, dead_letter_id),
+  FOREIGN KEY (org_id, session_id) REFERENCES undolog_sessions,
+  CHECK ((state = 'closed') = (closed_at IS NOT NULL))
+);
+CREATE UNIQUE INDEX undolog_dead_letters_open ON undolog_dead_letters (org_id, session_id) WHERE state = 'open';
+CREATE INDEX undolog_dead_letters_newest ON undolog_dead_letters (org_id, halted_at DESC, dead_letter_id DESC);
+CREATE INDEX undolog_dead_letters_unannounced ON undolog_dead_letters (halted_at) WHERE announced_at IS NULL;
+CREATE INDEX undolog_dead_letters_depth ON undolog_dead_letters (halted_at) WHERE state = 'open';
+
+CREATE TABLE undolog_audit_log (
+  org_id uuid NOT NULL,
+  seq bigint GENERATED ALWAYS AS IDENTITY,
+  at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  actor text NOT NULL,
+  action text NOT NULL,
+  session_id text COLLATE "C",
+  undo_id uuid,
+  reason bytea,
+  PRIMARY KEY (org_id, seq)
+);
+CREATE INDEX undolog_audit_log_session ON undolog_audit_log (org_id, session_id, seq);
+CREATE FUNCTION undolog_refuse_change() RETURNS trigger LANGUAGE plpgsql AS
+  $$ BEGIN RAISE EXCEPTION 'the audit log is append-only'; END $$;
+CREATE TRIGGER undolog_audit_log_append_only BEFORE UPDATE OR DELETE ON undolog_audit_log
+  FOR EACH ROW EXECUTE FUNCTION undolog_refuse_change();
+CREATE TRIGGER undolog_audit_log_no_truncate BEFORE TRUNCATE ON undolog_audit_log
+  FOR EACH STATEMENT EXECUTE FUNCTION undolog_refuse_change();`;
+
+const HOUSEKEEPING = `
+CREATE TABLE undolog_idempotency_keys (
+  org_id uuid NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  method text NOT NULL,
+  path text COLLATE "C" NOT NULL,
+  body_hash bytea NOT NULL,
+  status integer NOT NULL,
+  content_type text NOT NULL,
+  -- NULL: the answer held a secret, which is never kept.
+  body bytea,
+  created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  PRIMARY KEY (org_id, key, method, path)
+);
+CREATE INDEX undolog_idempotency_keys_age ON undolog_idempotency_keys (created_at);
+
+CREATE TABLE undolog_processes (
+  process_id uuid PRIMARY KEY,
+  role text NOT NULL CHECK (role IN ('api', 'compensator')),
+  queue_kind text NOT NULL CHECK (queue_kind IN ('redis', 'postgres')),
+  seen_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);`;
+
+export const initialSchema = {
+  name: '0001-initial-schema',
+  async up(knex: Knex): Promise<void> {
+    for (const part of [TENANTS, SESSIONS, STACK, OUTCOMES, HOUSEKEEPING]) await knex.raw(part);
+  },
+  /** History is frozen: a schema is repaired by the next version, never by going back. */
+  async down(): Promise<void> {
+    await Promise.reject(new Error('0001-initial-schema has no way down'));
+  },
+};

@@ -1,0 +1,48 @@
+import { createPostgresBackend, getDefaultBackendFactory, type BackendFactory } from 'bullmq';
+import { Redis, type RedisOptions } from 'ioredis';
+import { QUEUE_SCHEMA } from './names.js';
+
+export interface QueueLocation {
+  /** Undefined: the queue runs on Postgres, through BullMQ's own backend. */
+  readonly redisUrl: string | undefined;
+  readonly databaseUrl: string;
+  readonly prefix: string;
+}
+
+/** What BullMQ's classes need to reach one place. */
+export interface QueueBackend {
+  readonly kind: 'redis' | 'postgres';
+  readonly connection: Redis | { readonly connectionString: string; readonly schema: string };
+  readonly factory: BackendFactory;
+  close(): void;
+}
+
+// A producer must fail at once when Redis is away: what it wanted to say is in Postgres, and the sweep says it later.
+const PRODUCER: RedisOptions = { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 2000 };
+
+// A consumer must outlast any outage, however long.
+const CONSUMER: RedisOptions = { maxRetriesPerRequest: null };
+
+/** Tries again for ever: soon at first, then each second. */
+function retryDelayMs(tries: number): number {
+  return Math.min(50 * 2 ** Math.min(tries, 10), 1000);
+}
+
+export function openQueueBackend(
+  location: QueueLocation,
+  role: 'producer' | 'consumer',
+  onError: (error: Error) => void,
+): QueueBackend {
+  if (location.redisUrl === undefined) {
+    return {
+      kind: 'postgres',
+      connection: { connectionString: location.databaseUrl, schema: QUEUE_SCHEMA },
+      factory: createPostgresBackend as unknown as BackendFactory,
+      close: () => undefined,
+    };
+  }
+  const options = role === 'producer' ? PRODUCER : CONSUMER;
+  const redis = new Redis(location.redisUrl, { ...options, connectTimeout: 2000, retryStrategy: retryDelayMs });
+  redis.on('error', onError);
+  return { kind: 'redis', connection: redis, factory: getDefaultBackendFactory(), close: () => redis.disconnect() };
+}

@@ -1,0 +1,39 @@
+import type { JobsOptions } from 'bullmq';
+import { z } from 'zod';
+import type { WakeUp } from '../domain/wake-up.js';
+
+const payload = z.object({
+  org_id: z.uuid(),
+  session_id: z.string().min(1).max(200),
+  undo_id: z.uuid(),
+});
+
+export type WakeUpPayload = z.infer<typeof payload>;
+
+export function toPayload({ orgId, sessionId, undoId }: WakeUp): WakeUpPayload {
+  return { org_id: orgId, session_id: sessionId, undo_id: undoId };
+}
+
+/** @returns undefined for a job that we did not write. */
+export function parsePayload(data: unknown): WakeUpPayload | undefined {
+  return payload.safeParse(data).data;
+}
+
+/** The backoff strategy of every job: the delay that Postgres stored. */
+export const POSTGRES_BACKOFF = 'postgres';
+
+/**
+ * BullMQ ignores a job whose id it still keeps, so the id names the entry and the fence: a later wake-up of the same
+ * entry is another job. Finished jobs are not kept at all.
+ */
+export function wakeUpOptions({ undoId, fence }: WakeUp): JobsOptions {
+  return {
+    jobId: `${undoId}-${fence}`,
+    // Budgets are columns in Postgres; BullMQ's own count must never end one.
+    attempts: 1_000_000_000,
+    backoff: { type: POSTGRES_BACKOFF },
+    removeOnComplete: true,
+    removeOnFail: true,
+    stackTraceLimit: 0,
+  };
+}

@@ -1,0 +1,53 @@
+import type { JsonText } from '../domain/json-text.js';
+import { fromBytes, toBytes } from './json-bytes.js';
+import type { Tx } from './database.js';
+
+export interface AuditEntryView {
+  readonly seq: number;
+  readonly at: string;
+  readonly actor: string;
+  readonly action: string;
+  readonly session_id: string | null;
+  readonly undo_id: string | null;
+  readonly reason: JsonText | null;
+}
+
+export interface AuditFilter {
+  readonly sessionId?: string | undefined;
+  readonly limit: number;
+  /** Entries before this number follow: newest first. */
+  readonly before?: number | undefined;
+}
+
+const PAGE = `
+SELECT seq, at, actor, action, session_id, undo_id, reason FROM undolog_audit_log
+WHERE org_id = $1 AND ($2::text IS NULL OR session_id = $2) AND ($3::bigint IS NULL OR seq < $3)
+ORDER BY seq DESC LIMIT $4`;
+
+/** A page of the org's audit log, newest first. */
+export async function listAudit(tx: Tx, orgId: string, filter: AuditFilter): Promise<AuditEntryView[]> {
+  const rows = await tx.query<Omit<AuditEntryView, 'reason'> & { reason: Buffer | null }>({
+    name: 'list_audit',
+    text: PAGE,
+    values: [orgId, filter.sessionId ?? null, filter.before ?? null, filter.limit],
+  });
+  return rows.map((row) => ({ ...row, reason: fromBytes(row.reason) }));
+}
+
+export interface AuditRecord {
+  readonly actor: string;
+  readonly action: string;
+  readonly sessionId?: string;
+  readonly undoId?: string;
+  readonly reason?: JsonText;
+}
+
+const APPEND = `
+INSERT INTO undolog_audit_log (org_id, actor, action, session_id, undo_id, reason) VALUES ($1, $2, $3, $4, $5, $6)`;
+
+/** Written in the transaction that does what it tells of. */
+export async function appendAudit(tx: Tx, orgId: string, record: AuditRecord): Promise<void> {
+  const { actor, action, sessionId, undoId, reason } = record;
+  const values = [orgId, actor, action, sessionId ?? null, undoId ?? null, toBytes(reason ?? null)];
+  await tx.query({ name: 'append_audit', text: APPEND, values });
+}

@@ -1,0 +1,177 @@
+import type { JsonText } from '../domain/json-text.js';
+import { fromBytes } from './json-bytes.js';
+import type { Statement, Tx } from './database.js';
+import { lockSessions } from './lock-sessions.js';
+import type { Operation } from './operation.js';
+
+export interface ClaimEntry {
+  readonly sessionId: string;
+  readonly undoId: string;
+  /** How long the claim holds without a renewal, by the database's clock. */
+  readonly leaseMs: number;
+}
+
+/** What a worker needs for one try; its attempt row is committed, so the try counts whatever becomes of the worker. */
+export interface ClaimedEntry {
+  readonly undoId: string;
+  readonly sessionId: string;
+  readonly effectId: string;
+  readonly fence: number;
+  readonly fnName: string;
+  readonly version: string;
+  readonly args: JsonText;
+  readonly needsResult: boolean;
+  readonly result: JsonText | null;
+  readonly effectOutcome: 'committed' | 'unknown';
+  readonly traceparent: string | null;
+  /** Number of this try over all rounds, from 1. */
+  readonly attempt: number;
+  readonly attemptsInRound: number;
+  readonly maxRetries: number;
+  /** An earlier try, of any round, has an outcome that nobody knows. */
+  readonly sawUnknown: boolean;
+  /** False: the budget was used up by workers that were lost, so there is no call left to make. */
+  readonly mayCall: boolean;
+}
+
+export type ClaimResult =
+  | { readonly outcome: 'claimed'; readonly entry: ClaimedEntry }
+  /** Another worker holds it, or its time has not come: look again after `waitMs`. */
+  | { readonly outcome: 'held' | 'not_due'; readonly waitMs: number }
+  /** It is settled, superseded, not the session's top, or was never there. */
+  | { readonly outcome: 'gone' };
+
+// A lost worker leaves its attempt open: that try is unknown, and counts.
+const CLAIM = `
+WITH item AS (
+  SELECT * FROM unnest($2::uuid[], $3::int[]) AS i (undo_id, lease_ms)
+), seen AS (
+  SELECT i.lease_ms, u.*, s.state AS session_state, e.state AS effect_state, e.result,
+    e.traceparent, e.committed_at IS NOT NULL AS committed,
+    s.top_undo_id IS NOT DISTINCT FROM u.undo_id AND s.state IN ('failed', 'compensating') AS is_top,
+    greatest(u.next_attempt_at, CASE WHEN e.committed_at IS NULL AND e.reported IS NULL
+      THEN e.executed_at + e.call_timeout_ms * interval '1 millisecond' END) AS due_at
+  FROM item i
+  JOIN undolog_undo_stack u ON u.org_id = $1 AND u.undo_id = i.undo_id
+  JOIN undolog_sessions s ON s.org_id = $1 AND s.session_id = u.session_id
+  JOIN undolog_effect_log e ON e.org_id = $1 AND e.effect_id = u.effect_id
+), judged AS (
+  SELECT *, CASE
+    WHEN NOT is_top OR superseded_by IS NOT NULL OR state NOT IN ('pending', 'active', 'running') THEN 'gone'
+    WHEN claimed_until > clock_timestamp() THEN 'held'
+    WHEN due_at > clock_timestamp() THEN 'not_due'
+    ELSE 'claimed' END AS outcome,
+    round_attempts <= max_retries AS may_call
+  FROM seen
+), entry AS (
+  UPDATE undolog_undo_stack u SET
+    state = 'running', code = NULL, next_attempt_at = NULL,
+    fence = u.fence + 1,
+    claimed_until = clock_timestamp() + j.lease_ms * interval '1 millisecond',
+    attempts = u.attempts + j.may_call::int,
+    round_attempts = u.round_attempts + j.may_call::int,
+    saw_unknown = u.saw_unknown OR u.attempt_open,
+    attempt_open = j.may_call
+  FROM judged j
+  WHERE u.org_id = $1 AND u.undo_id = j.undo_id AND j.outcome = 'claimed'
+  RETURNING u.undo_id, u.fence, u.attempts, u.round_attempts, u.saw_unknown, j.may_call
+), lost AS (
+  UPDATE undolog_attempts a SET outcome = 'unknown', error = 'worker_lost'
+  FROM judged j
+  WHERE j.outcome = 'claimed' AND j.attempt_open
+    AND a.org_id = $1 AND a.undo_id = j.undo_id AND a.attempt = j.attempts
+), attempt AS (
+  INSERT INTO undolog_attempts (org_id, undo_id, attempt)
+  SELECT $1, undo_id, attempts FROM entry WHERE may_call
+), effect AS (
+  UPDATE undolog_effect_log e SET state = 'compensating'
+  FROM judged j
+  WHERE e.org_id = $1 AND e.effect_id = j.effect_id AND j.outcome = 'claimed' AND e.state <> 'compensating'
+), session AS (
+  UPDATE undolog_sessions s SET state = 'compensating', updated_at = clock_timestamp()
+  FROM judged j
+  WHERE s.org_id = $1 AND s.session_id = j.session_id AND j.outcome = 'claimed' AND s.state = 'failed'
+  RETURNING s.session_id
+), audit AS (
+  INSERT INTO undolog_audit_log (org_id, actor, action, session_id)
+  SELECT $1, 'undolog', 'session.compensating', session_id FROM session
+)
+SELECT j.undo_id, j.session_id, j.effect_id, j.outcome, j.fn_name, j.version, j.args, j.needs_result, j.result,
+  j.traceparent, j.committed, j.max_retries, e.fence, e.attempts, e.round_attempts, e.saw_unknown, e.may_call,
+  ceil(extract(epoch FROM greatest(j.claimed_until, j.due_at) - clock_timestamp()) * 1000)::int AS wait_ms
+FROM judged j LEFT JOIN entry e ON e.undo_id = j.undo_id`;
+
+interface Row {
+  undo_id: string;
+  session_id: string;
+  effect_id: string;
+  outcome: ClaimResult['outcome'];
+  fn_name: string;
+  version: string;
+  args: Buffer;
+  needs_result: boolean;
+  result: Buffer | null;
+  traceparent: string | null;
+  committed: boolean;
+  max_retries: number;
+  fence: number;
+  attempts: number;
+  round_attempts: number;
+  saw_unknown: boolean;
+  may_call: boolean;
+  wait_ms: number | null;
+}
+
+function claim(orgId: string, inputs: readonly ClaimEntry[]): Statement {
+  const ids = inputs.map((input) => input.undoId);
+  const leases = inputs.map((input) => input.leaseMs);
+  return { name: 'claim_entries', text: CLAIM, values: [orgId, ids, leases] };
+}
+
+function toResult(row: Row | undefined): ClaimResult {
+  if (!row || row.outcome === 'gone') return { outcome: 'gone' };
+  if (row.outcome !== 'claimed') return { outcome: row.outcome, waitMs: Math.max(1, row.wait_ms ?? 1) };
+  return {
+    outcome: 'claimed',
+    entry: {
+      undoId: row.undo_id,
+      sessionId: row.session_id,
+      effectId: row.effect_id,
+      fence: row.fence,
+      fnName: row.fn_name,
+      version: row.version,
+      args: fromBytes(row.args),
+      needsResult: row.needs_result,
+      result: fromBytes(row.result),
+      effectOutcome: row.committed ? 'committed' : 'unknown',
+      traceparent: row.traceparent,
+      attempt: row.attempts,
+      attemptsInRound: row.round_attempts,
+      maxRetries: row.max_retries,
+      sawUnknown: row.saw_unknown,
+      mayCall: row.may_call,
+    },
+  };
+}
+
+/**
+ * Takes the top entry of an unwinding session for one try: raises its fence, starts its lease and writes its attempt
+ * row, all before the call leaves.
+ */
+export const claimEntry: Operation<ClaimEntry, ClaimResult> = {
+  name: 'claim_entry',
+  async run(tx: Tx, orgId, input) {
+    await tx.query(lockSessions(orgId, [input]));
+    const [row] = await tx.query<Row>(claim(orgId, [input]));
+    return toResult(row);
+  },
+  batch: {
+    key: (input) => input.sessionId,
+    lock: (input) => input,
+    statements: (orgId, inputs) => [claim(orgId, inputs)],
+    read([rows], inputs) {
+      const claimed = new Map((rows as Row[]).map((row) => [row.undo_id, row]));
+      return inputs.map((input) => toResult(claimed.get(input.undoId)));
+    },
+  },
+};

@@ -1,0 +1,150 @@
+import { canonicalText } from '../domain/canonical-json.js';
+import { parseJson, type JsonText } from '../domain/json-text.js';
+import { toBytes } from './json-bytes.js';
+import type { Statement, Tx } from './database.js';
+import { LEASE_EXPIRED, RENEWAL_DUE, RENEWED_LEASE } from './lease.js';
+import { lockSessions } from './lock-sessions.js';
+import type { Operation } from './operation.js';
+import { supersedeEntry } from './supersede-entry.js';
+
+export interface CommitEffect {
+  readonly effectId: string;
+  readonly result: JsonText | null;
+  /** A fresh id, used when the commit takes back an earlier `not_applied`. */
+  readonly successorId: string;
+  readonly actor: string;
+}
+
+export type CommitResult =
+  | { readonly outcome: 'committed'; readonly effectId: string; readonly undoId: string | null }
+  /** The session has left `active`: the effect is kept and will be undone. */
+  | { readonly outcome: 'late'; readonly effectId: string; readonly undoId: string | null }
+  | { readonly outcome: 'effect_not_found' | 'result_conflict' };
+
+const COMMIT = `
+WITH item AS (
+  SELECT * FROM unnest($2::uuid[], $3::bytea[]) AS i (effect_id, result)
+), judged AS (
+  SELECT i.*, e.session_id, e.undo_id, CASE
+    WHEN e.effect_id IS NULL THEN 'effect_not_found'
+    WHEN e.committed_at IS NOT NULL AND e.result IS DISTINCT FROM i.result THEN 'differs'
+    WHEN e.committed_at IS NOT NULL AND e.committed_late THEN 'repeated_late'
+    WHEN e.committed_at IS NOT NULL THEN 'repeated'
+    WHEN s.state <> 'active' OR ${LEASE_EXPIRED} THEN 'late'
+    WHEN e.state = 'failed' THEN 'taken_back'
+    ELSE 'commit' END AS outcome
+  FROM item i
+  LEFT JOIN undolog_effect_log e ON e.org_id = $1 AND e.effect_id = i.effect_id
+  LEFT JOIN undolog_sessions s ON s.org_id = $1 AND s.session_id = e.session_id
+), committed AS (
+  UPDATE undolog_effect_log e SET state = 'committed', result = j.result, committed_at = clock_timestamp()
+  FROM judged j
+  WHERE e.org_id = $1 AND e.effect_id = j.effect_id AND (j.outcome = 'commit' OR (j.outcome = 'taken_back' AND $4))
+  RETURNING e.undo_id
+), entry AS (
+  UPDATE undolog_undo_stack u SET state = 'active'
+  FROM committed c WHERE u.org_id = $1 AND u.undo_id = c.undo_id AND u.state = 'pending'
+), lease AS (
+  UPDATE undolog_sessions s SET lease_expires_at = ${RENEWED_LEASE}, updated_at = clock_timestamp()
+  FROM (SELECT DISTINCT session_id FROM judged WHERE outcome = 'commit') j
+  WHERE s.org_id = $1 AND s.session_id = j.session_id AND ${RENEWAL_DUE}
+)
+SELECT effect_id, undo_id, outcome FROM judged`;
+
+interface Judged {
+  effect_id: string;
+  undo_id: string | null;
+  outcome: 'effect_not_found' | 'differs' | 'repeated_late' | 'repeated' | 'late' | 'taken_back' | 'commit';
+}
+
+/** `takeBack`: whether an earlier `not_applied` may be taken back, which needs a successor for its skipped entry. */
+function commit(orgId: string, inputs: readonly CommitEffect[], takeBack: boolean): Statement {
+  const ids = inputs.map((input) => input.effectId);
+  const results = inputs.map((input) => toBytes(input.result));
+  return { name: 'commit_effect', text: COMMIT, values: [orgId, ids, results, takeBack] };
+}
+
+/** The row of an effect in a session that is over: the report is kept, and its entry is bound to the result. */
+const KEEP_LATE = `
+WITH kept AS (
+  UPDATE undolog_effect_log SET result = $3, committed_at = clock_timestamp(), committed_late = true,
+    state = CASE WHEN state IN ('pending', 'executing', 'failed') THEN 'committed' ELSE state END
+  WHERE org_id = $1 AND effect_id = $2
+  RETURNING session_id, undo_id
+), entry AS (
+  UPDATE undolog_undo_stack u SET state = 'active'
+  FROM kept k WHERE u.org_id = $1 AND u.undo_id = k.undo_id AND u.state = 'pending'
+)
+INSERT INTO undolog_audit_log (org_id, actor, action, session_id, undo_id)
+SELECT $1, $4, 'effect.committed_late', session_id, undo_id FROM kept`;
+
+async function sameResult(tx: Tx, orgId: string, input: CommitEffect): Promise<'repeated' | 'repeated_late' | 'differs'> {
+  const [row] = await tx.query<{ result: Buffer | null; committed_late: boolean }>({
+    text: 'SELECT result, committed_late FROM undolog_effect_log WHERE org_id = $1 AND effect_id = $2',
+    values: [orgId, input.effectId],
+  });
+  if (!row?.result || !input.result) return 'differs';
+  const [kept, given] = [parseJson(row.result.toString('utf8')), parseJson(input.result.text)];
+  if (!kept.ok || !given.ok || canonicalText(kept.node) !== canonicalText(given.node)) return 'differs';
+  return row.committed_late ? 'repeated_late' : 'repeated';
+}
+
+function toResult(row: Judged): CommitResult | 'alone' {
+  const ids = { effectId: row.effect_id, undoId: row.undo_id };
+  switch (row.outcome) {
+    case 'commit':
+    case 'repeated':
+      return { outcome: 'committed', ...ids };
+    case 'repeated_late':
+      return { outcome: 'late', ...ids };
+    case 'effect_not_found':
+      return { outcome: 'effect_not_found' };
+    case 'differs':
+    case 'late':
+    case 'taken_back':
+      return 'alone';
+    default:
+      return row.outcome satisfies never;
+  }
+}
+
+async function run(tx: Tx, orgId: string, input: CommitEffect): Promise<CommitResult> {
+  await tx.query(lockSessions(orgId, [input]));
+  const [row] = await tx.query<Judged>(commit(orgId, [input], true));
+  const ids = { effectId: row!.effect_id, undoId: row!.undo_id };
+  switch (row!.outcome) {
+    case 'differs': {
+      const seen = await sameResult(tx, orgId, input);
+      if (seen === 'differs') return { outcome: 'result_conflict' };
+      return { outcome: seen === 'repeated' ? 'committed' : 'late', ...ids };
+    }
+    case 'late':
+      await tx.query({
+        name: 'keep_late_commit',
+        text: KEEP_LATE,
+        values: [orgId, input.effectId, toBytes(input.result), input.actor],
+      });
+      return { outcome: 'late', ...ids };
+    case 'taken_back':
+      if (ids.undoId === null) return { outcome: 'committed', ...ids };
+      await supersedeEntry(tx, orgId, ids.undoId, input.successorId);
+      return { outcome: 'committed', effectId: ids.effectId, undoId: input.successorId };
+    default:
+      return toResult(row!) as CommitResult;
+  }
+}
+
+/** Reports that a tool call took effect; from here on the entry is bound to the call's result. */
+export const commitEffect: Operation<CommitEffect, CommitResult> = {
+  name: 'commit_effect',
+  run,
+  batch: {
+    key: (input) => input.effectId,
+    lock: (input) => ({ effectId: input.effectId }),
+    statements: (orgId, inputs) => [commit(orgId, inputs, false)],
+    read([rows], inputs) {
+      const judged = new Map((rows as Judged[]).map((row) => [row.effect_id, row]));
+      return inputs.map((input) => toResult(judged.get(input.effectId)!));
+    },
+  },
+};

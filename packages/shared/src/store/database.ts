@@ -1,0 +1,146 @@
+import pg from 'pg';
+import { columnTypes } from './column-types.js';
+
+/** A statement with its values. Named ones are prepared once per connection. */
+export interface Statement {
+  readonly name?: string;
+  readonly text: string;
+  readonly values?: readonly unknown[];
+}
+
+/** A transaction in which a caller talks to Postgres step by step. */
+export interface Tx {
+  query<R extends object>(statement: Statement): Promise<R[]>;
+}
+
+export interface Database extends Tx {
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Runs the statements as one transaction that leaves in a single flight; answers the rows of each. */
+  flight(statements: readonly Statement[]): Promise<object[][]>;
+  close(): Promise<void>;
+}
+
+/**
+ * Postgres did not answer: connection lost, COMMIT without answer, time-out, or no free connection in time.
+ * What was asked may or may not have happened.
+ */
+export class DatabaseUnavailable extends Error {
+  override readonly name = 'DatabaseUnavailable';
+}
+
+export interface DatabaseOptions {
+  readonly url: string;
+  readonly maxConnections: number;
+  /** How long to wait for a connection, and then for each answer. */
+  readonly connectTimeoutMs: number;
+  readonly queryTimeoutMs: number;
+  readonly onError: (error: Error) => void;
+}
+
+// Every statement has an index for its way in. A plan cached while the tables were empty must not stay a scan once
+// they are not, so plans are made once and only of index look-ups.
+const SESSION_SETTINGS = [
+  'TimeZone=UTC',
+  'jit=off',
+  'enable_seqscan=off',
+  'enable_hashjoin=off',
+  'enable_mergejoin=off',
+  'plan_cache_mode=force_generic_plan',
+];
+
+/** A fault that a new try of the whole transaction can cure. */
+const CONFLICTS = new Set(['40001', '40P01']);
+const MAX_CONFLICT_TRIES = 4;
+
+/** Errors of the server while it starts, stops, is full or read-only; the rest of its errors are ours. */
+const UNAVAILABLE = /^(08|53|57|58|25006|XX)/;
+
+function sqlState(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}
+
+/** An error without SQLSTATE comes from the socket, the pool or a time-out: nobody knows what Postgres did. */
+function asUnavailable(error: unknown): unknown {
+  const state = sqlState(error);
+  if (state !== undefined && !UNAVAILABLE.test(state)) return error;
+  return error instanceof DatabaseUnavailable ? error : new DatabaseUnavailable('Postgres did not answer', { cause: error });
+}
+
+/** Postgres answers COMMIT with ROLLBACK when the transaction had failed; that must never look like success. */
+function assertCommitted(result: pg.QueryResult): void {
+  if (result.command !== 'COMMIT') throw new DatabaseUnavailable(`COMMIT ended as ${result.command}`);
+}
+
+function run(client: pg.PoolClient | pg.Pool, statement: Statement): Promise<pg.QueryResult> {
+  const { name, text, values } = statement;
+  return client.query({ ...(name === undefined ? {} : { name }), text, values: [...(values ?? [])] });
+}
+
+async function inOneFlight(client: pg.PoolClient, statements: readonly Statement[]): Promise<object[][]> {
+  const settled = await Promise.allSettled([
+    client.query('BEGIN'),
+    ...statements.map((statement) => run(client, statement)),
+    client.query('COMMIT'),
+  ]);
+  const failed = settled.find((one) => one.status === 'rejected');
+  if (failed) throw failed.reason as Error;
+  const results = settled.map((one) => (one as PromiseFulfilledResult<pg.QueryResult>).value);
+  assertCommitted(results.at(-1)!);
+  return results.slice(1, -1).map((result) => result.rows as object[]);
+}
+
+async function stepByStep<T>(client: pg.PoolClient, work: (tx: Tx) => Promise<T>): Promise<T> {
+  await client.query('BEGIN');
+  try {
+    const value = await work({
+      query: async <R extends object>(statement: Statement) => (await run(client, statement)).rows as R[],
+    });
+    assertCommitted(await client.query('COMMIT'));
+    return value;
+  } catch (error) {
+    if (sqlState(error) !== undefined || !(error instanceof DatabaseUnavailable)) await client.query('ROLLBACK');
+    throw error;
+  }
+}
+
+export function openDatabase(options: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.maxConnections,
+    connectionTimeoutMillis: options.connectTimeoutMs,
+    query_timeout: options.queryTimeoutMs,
+    statement_timeout: options.queryTimeoutMs,
+    keepAlive: true,
+    pipeline: true,
+    types: columnTypes,
+    options: SESSION_SETTINGS.map((setting) => `-c ${setting}`).join(' '),
+  } as pg.PoolConfig);
+  pool.on('error', options.onError);
+
+  async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      let client: pg.PoolClient | undefined;
+      let broken: Error | undefined;
+      try {
+        client = await pool.connect();
+        return await work(client);
+      } catch (error) {
+        if (CONFLICTS.has(sqlState(error) ?? '') && tries < MAX_CONFLICT_TRIES) continue;
+        const seen = asUnavailable(error);
+        if (seen instanceof DatabaseUnavailable) broken = seen;
+        throw seen;
+      } finally {
+        client?.release(broken);
+      }
+    }
+  }
+
+  return {
+    query: <R extends object>(statement: Statement) =>
+      withClient(async (client) => (await run(client, statement)).rows as R[]),
+    transaction: (work) => withClient((client) => stepByStep(client, work)),
+    flight: (statements) => withClient((client) => inOneFlight(client, statements)),
+    close: () => pool.end(),
+  };
+}

@@ -1,0 +1,132 @@
+import type { JsonText } from '../domain/json-text.js';
+import type { SessionState } from '../domain/states.js';
+import type { WakeUp } from '../domain/wake-up.js';
+import { advanceUnwind, wakeUpOf, type Advanced } from './advance-unwind.js';
+import { toBytes, wordBytes } from './json-bytes.js';
+import type { Statement, Tx } from './database.js';
+import { EXPIRY_REASON, LEASE_EXPIRED } from './lease.js';
+import { lockSessions } from './lock-sessions.js';
+import type { Operation } from './operation.js';
+
+export interface FailSession {
+  readonly sessionId: string;
+  /** JSON text of a string. Of no use to `lease_expired`, whose reason is the clock that ran out. */
+  readonly reason: JsonText | null;
+  readonly kind: 'reported' | 'cancelled' | 'lease_expired';
+  readonly effectId: string | null;
+  /** Who asked: a key's id, or `undolog`. */
+  readonly actor: string;
+  /** A fresh id for the dead letter, should the session halt at once. */
+  readonly deadLetterId: string;
+}
+
+export type FailSessionResult =
+  | { readonly outcome: 'accepted'; readonly state: SessionState; readonly wake: WakeUp | null }
+  | { readonly outcome: 'session_not_found' | 'session_completed' | 'unknown_effect' | 'not_expired' };
+
+/** How long the sweep leaves a failed session to the wake-up call that follows its commit. */
+const FIRST_LOOK_AFTER = `interval '4 seconds'`;
+
+// A session whose lease ran out before the report came has failed by expiry, swept or not.
+const FAIL = `
+WITH item AS (
+  SELECT * FROM unnest($2::text[], $3::bytea[], $4::text[], $5::uuid[], $6::text[])
+    AS i (session_id, reason, kind, effect_id, actor)
+), judged AS (
+  SELECT i.*, s.state, ${LEASE_EXPIRED} AS expired, ${EXPIRY_REASON} AS expiry_reason,
+    CASE
+      WHEN s.session_id IS NULL THEN 'session_not_found'
+      WHEN s.state = 'completed' THEN 'session_completed'
+      WHEN i.effect_id IS NOT NULL AND e.effect_id IS NULL THEN 'unknown_effect'
+      WHEN i.kind = 'lease_expired' AND NOT (s.state = 'active' AND ${LEASE_EXPIRED}) THEN 'not_expired'
+      ELSE 'accepted' END AS outcome
+  FROM item i
+  LEFT JOIN undolog_sessions s ON s.org_id = $1 AND s.session_id = i.session_id
+  LEFT JOIN undolog_effect_log e
+    ON e.org_id = $1 AND e.effect_id = i.effect_id AND e.session_id = i.session_id
+), failed AS (
+  UPDATE undolog_sessions s SET
+    state = 'failed',
+    failure_kind = CASE WHEN j.expired THEN 'lease_expired' ELSE j.kind END,
+    failure_reason = CASE WHEN j.expired THEN convert_to(to_json(j.expiry_reason)::text, 'UTF8') ELSE j.reason END,
+    failure_effect_id = CASE WHEN j.expired THEN NULL ELSE j.effect_id END,
+    failed_at = clock_timestamp(), updated_at = clock_timestamp(),
+    lease_expires_at = NULL,
+    wake_at = clock_timestamp() + ${FIRST_LOOK_AFTER}
+  FROM judged j
+  WHERE s.org_id = $1 AND s.session_id = j.session_id AND j.outcome = 'accepted' AND j.state = 'active'
+  RETURNING s.session_id, s.failure_kind, s.failure_reason, j.actor
+), standing AS (
+  UPDATE undolog_undo_stack u SET state = 'skipped', reason = $7
+  FROM failed f
+  WHERE u.org_id = $1 AND u.session_id = f.session_id AND u.superseded_by IS NULL
+    AND u.fn_name IS NULL AND u.state IN ('pending', 'active')
+  RETURNING u.session_id, u.undo_id, u.stack_position
+), audit AS (
+  INSERT INTO undolog_audit_log (org_id, actor, action, session_id, undo_id, reason)
+  SELECT $1, actor, action, session_id, undo_id, reason FROM (
+    SELECT f.session_id, NULL::uuid AS undo_id, 2147483648 AS ordinal,
+      CASE WHEN f.failure_kind = 'lease_expired' THEN 'undolog' ELSE f.actor END AS actor,
+      'session.failed' AS action, f.failure_reason AS reason
+    FROM failed f
+    UNION ALL
+    SELECT session_id, undo_id, stack_position, 'undolog', 'undo.skipped', $7 FROM standing
+  ) AS entry
+  ORDER BY session_id, ordinal DESC
+)
+SELECT session_id, outcome, coalesce((SELECT 'failed' FROM failed f WHERE f.session_id = j.session_id), state) AS state
+FROM judged j`;
+
+interface Judged {
+  session_id: string;
+  outcome: FailSessionResult['outcome'];
+  state: SessionState;
+}
+
+function statements(orgId: string, inputs: readonly FailSession[]): Statement[] {
+  const sessionIds = inputs.map((input) => input.sessionId);
+  const fail: Statement = {
+    name: 'fail_session',
+    text: FAIL,
+    values: [
+      orgId,
+      sessionIds,
+      inputs.map((input) => toBytes(input.reason)),
+      inputs.map((input) => input.kind),
+      inputs.map((input) => input.effectId),
+      inputs.map((input) => input.actor),
+      wordBytes('irreversible'),
+    ],
+  };
+  return [fail, advanceUnwind(orgId, sessionIds, inputs.map((input) => input.deadLetterId))];
+}
+
+function toResult(orgId: string, judged: Judged, advanced: Advanced | undefined): FailSessionResult {
+  if (judged.outcome !== 'accepted') return { outcome: judged.outcome };
+  return { outcome: 'accepted', state: advanced?.next_undo_id === null ? advanced.state : judged.state, wake: wakeUpOf(orgId, advanced) };
+}
+
+/**
+ * Ends an active session without success and chooses the first entry to undo. Asking again, in any state but
+ * `completed`, changes nothing: the first reason stays.
+ */
+export const failSession: Operation<FailSession, FailSessionResult> = {
+  name: 'fail_session',
+  async run(tx: Tx, orgId, input) {
+    await tx.query(lockSessions(orgId, [input]));
+    const [fail, advance] = statements(orgId, [input]);
+    const [judged] = await tx.query<Judged>(fail!);
+    const [advanced] = await tx.query<Advanced>(advance!);
+    return toResult(orgId, judged!, advanced);
+  },
+  batch: {
+    key: (input) => input.sessionId,
+    lock: (input) => input,
+    statements,
+    read([judged, advanced], inputs, orgId) {
+      const outcomes = new Map((judged as Judged[]).map((row) => [row.session_id, row]));
+      const moves = new Map((advanced as Advanced[]).map((row) => [row.session_id, row]));
+      return inputs.map((input) => toResult(orgId, outcomes.get(input.sessionId)!, moves.get(input.sessionId)));
+    },
+  },
+};

@@ -1,0 +1,72 @@
+import { IDEMPOTENCY_KEPT_HOURS } from '../domain/limits.js';
+import type { Database, Tx } from './database.js';
+
+/** Where a key counts: the same key on another route, or in another org, is another key. */
+export interface KeyScope {
+  readonly orgId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly key: string;
+  /** SHA-256 of the body's canonical text. */
+  readonly bodyHash: Buffer;
+}
+
+export interface KeptAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  /** Null: the answer held a secret, which is not kept. */
+  readonly body: Buffer | null;
+}
+
+export type KeyClaim =
+  | { readonly kind: 'new' | 'mismatch' | 'in_progress' | 'secret_already_shown' }
+  | { readonly kind: 'replay'; readonly status: number; readonly contentType: string; readonly body: Buffer };
+
+// A hash of the scope stands for it as an advisory lock. Two scopes with one hash only delay each other.
+const LOCK = `SELECT pg_try_advisory_xact_lock(hashtextextended(concat_ws(' ', $1::uuid, $2::text, $3::text, $4::text), 0)) AS won`;
+
+const FIND = `
+SELECT body_hash, status, content_type, body FROM undolog_idempotency_keys
+WHERE org_id = $1 AND method = $2 AND path = $3 AND key = $4
+  AND created_at > clock_timestamp() - interval '${IDEMPOTENCY_KEPT_HOURS} hours'`;
+
+interface Row {
+  body_hash: Buffer;
+  status: number;
+  content_type: string;
+  body: Buffer | null;
+}
+
+/** Takes the key for the rest of the transaction, or tells what it was used for. */
+export async function claimKey(tx: Tx, scope: KeyScope): Promise<KeyClaim> {
+  const values = [scope.orgId, scope.method, scope.path, scope.key];
+  const [lock] = await tx.query<{ won: boolean }>({ name: 'lock_idempotency_key', text: LOCK, values });
+  const [kept] = await tx.query<Row>({ name: 'find_idempotency_key', text: FIND, values });
+  if (!kept) return { kind: lock?.won ? 'new' : 'in_progress' };
+  if (!kept.body_hash.equals(scope.bodyHash)) return { kind: 'mismatch' };
+  if (kept.body === null) return { kind: 'secret_already_shown' };
+  return { kind: 'replay', status: kept.status, contentType: kept.content_type, body: kept.body };
+}
+
+const KEEP = `
+INSERT INTO undolog_idempotency_keys (org_id, method, path, key, body_hash, status, content_type, body)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+ON CONFLICT (org_id, key, method, path) DO UPDATE SET body_hash = excluded.body_hash, status = excluded.status,
+  content_type = excluded.content_type, body = excluded.body, created_at = clock_timestamp()`;
+
+/** Keeps the answer; it commits together with what it tells. */
+export async function keepAnswer(tx: Tx, scope: KeyScope, answer: KeptAnswer): Promise<void> {
+  const { orgId, method, path, key, bodyHash } = scope;
+  const values = [orgId, method, path, key, bodyHash, answer.status, answer.contentType, answer.body];
+  await tx.query({ name: 'keep_answer', text: KEEP, values });
+}
+
+/** Drops answers that are past their time, a bounded number per call. */
+export async function forgetOldAnswers(database: Database): Promise<void> {
+  await database.query({
+    name: 'forget_old_answers',
+    text: `DELETE FROM undolog_idempotency_keys WHERE ctid IN (
+      SELECT ctid FROM undolog_idempotency_keys
+      WHERE created_at < clock_timestamp() - interval '${IDEMPOTENCY_KEPT_HOURS} hours' LIMIT 1000)`,
+  });
+}

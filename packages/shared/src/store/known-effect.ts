@@ -1,0 +1,61 @@
+import { effectKey } from '../domain/effect-key.js';
+import type { JsonText } from '../domain/json-text.js';
+import type { EffectState } from '../domain/states.js';
+import { fromBytes } from './json-bytes.js';
+import type { Tx } from './database.js';
+
+export interface EffectIds {
+  readonly effectId: string;
+  readonly undoId: string | null;
+  readonly stackPosition: number;
+  /** For the forward call to the vendor. */
+  readonly idempotencyKey: string;
+}
+
+/** What a registration that repeats a `call_id` is told. */
+export type KnownEffect =
+  | ({ readonly outcome: 'in_flight' | 'effect_failed' } & EffectIds)
+  | ({ readonly outcome: 'replay'; readonly result: JsonText | null } & EffectIds)
+  | { readonly outcome: 'call_id_reused' | 'session_not_active' };
+
+interface Row {
+  effect_id: string;
+  undo_id: string | null;
+  stack_position: number;
+  state: EffectState;
+  result: Buffer | null;
+  same_body: boolean;
+  session_active: boolean;
+}
+
+const SELECT = `
+SELECT e.effect_id, e.undo_id, e.stack_position, e.state, e.result, e.body_hash = $4 AS same_body,
+  s.state = 'active' AS session_active
+FROM undolog_effect_log e JOIN undolog_sessions s ON s.org_id = e.org_id AND s.session_id = e.session_id
+WHERE e.org_id = $1 AND e.session_id = $2 AND e.call_id = $3`;
+
+/** The same call again: never a second effect, and never a second `execute`. */
+export async function knownEffect(
+  tx: Tx,
+  orgId: string,
+  sessionId: string,
+  callId: string,
+  bodyHash: Buffer,
+): Promise<KnownEffect> {
+  const [row] = await tx.query<Row>({
+    name: 'known_effect',
+    text: SELECT,
+    values: [orgId, sessionId, callId, bodyHash],
+  });
+  if (!row?.same_body) return { outcome: 'call_id_reused' };
+  const ids: EffectIds = {
+    effectId: row.effect_id,
+    undoId: row.undo_id,
+    stackPosition: row.stack_position,
+    idempotencyKey: effectKey(row.effect_id),
+  };
+  if (row.state === 'failed') return { outcome: 'effect_failed', ...ids };
+  if (row.state === 'committed') return { outcome: 'replay', result: fromBytes(row.result), ...ids };
+  if (row.state === 'executing' && row.session_active) return { outcome: 'in_flight', ...ids };
+  return { outcome: 'session_not_active' };
+}

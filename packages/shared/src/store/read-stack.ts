@@ -1,0 +1,130 @@
+import { effectKey } from '../domain/effect-key.js';
+import { JsonText } from '../domain/json-text.js';
+import { bindResult } from '../domain/references.js';
+import type { EffectState, UndoState } from '../domain/states.js';
+import type { AttemptOutcome, UndoProof } from '../domain/verdict.js';
+import { fromBytes } from './json-bytes.js';
+import type { Tx } from './database.js';
+
+export interface AttemptView {
+  readonly at: string;
+  readonly status: number | null;
+  /** Null while the try is under way. */
+  readonly outcome: AttemptOutcome | null;
+  readonly error: string | null;
+  readonly duration_ms: number | null;
+}
+
+/** An undo entry with its effect and every try of it (contract, section 4). */
+export interface EntryView {
+  readonly undo_id: string;
+  readonly effect_id: string;
+  readonly stack_position: number;
+  readonly state: UndoState;
+  readonly proof: UndoProof | null;
+  readonly reason: JsonText | null;
+  readonly code: string | null;
+  readonly registered_at: string;
+  readonly compensated_at: string | null;
+  readonly fn_name: string | null;
+  readonly version: string | null;
+  /** As they are sent: bound to the call's result once that is known. */
+  readonly args: JsonText | null;
+  readonly generation: number;
+  readonly superseded_by: string | null;
+  readonly effect: {
+    readonly effect_id: string;
+    readonly tool_name: string;
+    readonly effect_class: 'compensable' | 'irreversible' | 'safe';
+    readonly state: EffectState;
+    readonly args: JsonText;
+    readonly result: JsonText | null;
+    readonly idempotency_key: string;
+    readonly registered_at: string;
+    readonly executed_at: string | null;
+    readonly committed_at: string | null;
+  };
+  readonly attempts: readonly AttemptView[];
+}
+
+const STACK = `
+SELECT u.*, e.tool_name, e.effect_class, e.state AS effect_state, e.args AS effect_args, e.result,
+  e.registered_at AS effect_registered_at, e.executed_at, e.committed_at
+FROM undolog_undo_stack u JOIN undolog_effect_log e ON e.org_id = u.org_id AND e.effect_id = u.effect_id
+WHERE u.org_id = $1 AND u.session_id = $2
+ORDER BY u.stack_position DESC, u.generation DESC`;
+
+const ATTEMPTS = `
+SELECT a.undo_id, a.at, a.status, a.outcome, a.error, a.duration_ms FROM undolog_attempts a
+WHERE a.org_id = $1 AND a.undo_id = ANY ($2::uuid[]) ORDER BY a.undo_id, a.attempt`;
+
+interface Row extends Omit<EntryView, 'args' | 'reason' | 'effect' | 'attempts'> {
+  args: Buffer | null;
+  reason: Buffer | null;
+  needs_result: boolean;
+  tool_name: string;
+  effect_class: 'compensable' | 'irreversible' | 'safe';
+  effect_state: EffectState;
+  effect_args: Buffer;
+  result: Buffer | null;
+  effect_registered_at: string;
+  executed_at: string | null;
+  committed_at: string | null;
+}
+
+function boundArgs(row: Row): JsonText | null {
+  if (row.args === null) return null;
+  if (!row.needs_result || row.result === null) return fromBytes(row.args);
+  const bound = bindResult(row.args.toString('utf8'), row.result.toString('utf8'));
+  return bound.ok ? new JsonText(bound.text) : fromBytes(row.args);
+}
+
+function entryView(row: Row, attempts: readonly AttemptView[]): EntryView {
+  return {
+    undo_id: row.undo_id,
+    effect_id: row.effect_id,
+    stack_position: row.stack_position,
+    state: row.state,
+    proof: row.proof,
+    reason: fromBytes(row.reason),
+    code: row.code,
+    registered_at: row.registered_at,
+    compensated_at: row.compensated_at,
+    fn_name: row.fn_name,
+    version: row.version,
+    args: boundArgs(row),
+    generation: row.generation,
+    superseded_by: row.superseded_by,
+    effect: {
+      effect_id: row.effect_id,
+      tool_name: row.tool_name,
+      effect_class: row.effect_class,
+      state: row.effect_state,
+      args: fromBytes(row.effect_args),
+      result: fromBytes(row.result),
+      idempotency_key: effectKey(row.effect_id),
+      registered_at: row.effect_registered_at,
+      executed_at: row.executed_at,
+      committed_at: row.committed_at,
+    },
+    attempts,
+  };
+}
+
+/** The session's stack from the top down, each superseded entry behind its successor; undefined: no such session. */
+export async function readStack(tx: Tx, orgId: string, sessionId: string): Promise<EntryView[] | undefined> {
+  const rows = await tx.query<Row>({ name: 'read_stack', text: STACK, values: [orgId, sessionId] });
+  if (rows.length === 0) {
+    const known = 'SELECT 1 FROM undolog_sessions WHERE org_id = $1 AND session_id = $2';
+    return (await tx.query({ text: known, values: [orgId, sessionId] })).length > 0 ? [] : undefined;
+  }
+  const ids = rows.map((row) => row.undo_id);
+  const tries = await tx.query<AttemptView & { undo_id: string }>({
+    name: 'read_attempts',
+    text: ATTEMPTS,
+    values: [orgId, ids],
+  });
+  const byEntry = new Map<string, AttemptView[]>(ids.map((id) => [id, []]));
+  for (const { undo_id: undoId, ...attempt } of tries) byEntry.get(undoId)!.push(attempt);
+  return rows.map((row) => entryView(row, byEntry.get(row.undo_id)!));
+}

@@ -1,0 +1,165 @@
+import type { AttemptOutcome, Settlement } from '../domain/verdict.js';
+import type { WakeUp } from '../domain/wake-up.js';
+import { advanceUnwind, wakeUpOf, type Advanced } from './advance-unwind.js';
+import { wordBytes } from './json-bytes.js';
+import type { Statement, Tx } from './database.js';
+import { lockSessions } from './lock-sessions.js';
+import type { Operation } from './operation.js';
+
+export interface SettleEntry {
+  readonly sessionId: string;
+  readonly undoId: string;
+  /** The fence of the claim; if it was raised since, nothing is written. */
+  readonly fence: number;
+  /** What the try looked like. Null when no call was made after all; its attempt row goes away again. */
+  readonly attempt: {
+    readonly status: number | null;
+    readonly outcome: AttemptOutcome;
+    readonly error: string | null;
+    readonly durationMs: number;
+  } | null;
+  readonly settlement: Settlement;
+  /** A fresh id for the dead letter, should the session halt. */
+  readonly deadLetterId: string;
+}
+
+export type SettleResult =
+  | { readonly outcome: 'retry'; readonly waitMs: number }
+  | {
+      readonly outcome: 'settled';
+      /** The next entry of the session; null when the session has ended, one way or the other. */
+      readonly wake: WakeUp | null;
+      readonly ended: Pick<Advanced, 'state' | 'unwind_seconds' | 'dead_letter_id'> | null;
+    }
+  | { readonly outcome: 'lost_fence' };
+
+const SETTLE = `
+WITH item AS (
+  SELECT * FROM unnest($2::uuid[], $3::bigint[], $4::boolean[], $5::int[], $6::text[], $7::text[], $8::float8[],
+    $9::text[], $10::text[], $11::text[], $12::bytea[], $13::float8[])
+    AS i (undo_id, fence, tried, status, outcome, error, duration_ms, decision, proof, code, reason, delay_ms)
+), mine AS (
+  SELECT i.*, u.session_id, u.effect_id, u.attempts
+  FROM item i JOIN undolog_undo_stack u ON u.org_id = $1 AND u.undo_id = i.undo_id
+  WHERE u.fence = i.fence AND u.state = 'running' AND u.claimed_until IS NOT NULL
+), attempt AS (
+  UPDATE undolog_attempts a SET status = m.status, outcome = m.outcome, error = m.error, duration_ms = m.duration_ms
+  FROM mine m WHERE m.tried AND a.org_id = $1 AND a.undo_id = m.undo_id AND a.attempt = m.attempts
+), untried AS (
+  DELETE FROM undolog_attempts a
+  USING mine m WHERE NOT m.tried AND a.org_id = $1 AND a.undo_id = m.undo_id AND a.attempt = m.attempts
+    AND a.outcome IS NULL
+  RETURNING a.undo_id
+), entry AS (
+  UPDATE undolog_undo_stack u SET
+    state = CASE m.decision WHEN 'retry' THEN 'running' ELSE m.decision END,
+    claimed_until = NULL, attempt_open = false,
+    attempts = u.attempts - (t.undo_id IS NOT NULL)::int,
+    round_attempts = u.round_attempts - (t.undo_id IS NOT NULL)::int,
+    saw_unknown = u.saw_unknown OR coalesce(m.outcome = 'unknown', false),
+    proof = m.proof, code = m.code, reason = m.reason,
+    compensated_at = CASE m.decision WHEN 'compensated' THEN clock_timestamp() END,
+    next_attempt_at = CASE m.decision WHEN 'retry'
+      THEN clock_timestamp() + m.delay_ms * interval '1 millisecond' END
+  FROM mine m LEFT JOIN untried t ON t.undo_id = m.undo_id
+  WHERE u.org_id = $1 AND u.undo_id = m.undo_id
+), effect AS (
+  UPDATE undolog_effect_log e SET state = CASE m.decision
+    WHEN 'compensated' THEN 'compensated'
+    WHEN 'failed' THEN 'compensation_failed'
+    ELSE 'compensation_unconfirmed' END
+  FROM mine m
+  WHERE e.org_id = $1 AND e.effect_id = m.effect_id AND m.decision IN ('compensated', 'failed', 'unconfirmed')
+), audit AS (
+  INSERT INTO undolog_audit_log (org_id, actor, action, session_id, undo_id, reason)
+  SELECT $1, 'undolog', 'undo.' || decision, session_id, undo_id, reason
+  FROM mine WHERE decision <> 'retry' ORDER BY undo_id
+)
+SELECT undo_id, session_id, decision, delay_ms FROM mine`;
+
+interface Settled {
+  undo_id: string;
+  session_id: string;
+  decision: string;
+  delay_ms: number | null;
+}
+
+interface Columns {
+  readonly decision: string;
+  readonly proof: string | null;
+  readonly code: string | null;
+  readonly reason: Buffer | null;
+  readonly delayMs: number | null;
+}
+
+function columnsOf(settlement: Settlement): Columns {
+  const none = { proof: null, code: null, reason: null, delayMs: null };
+  if (settlement.kind === 'retry') {
+    return { ...none, decision: 'retry', code: settlement.code, delayMs: settlement.delayMs };
+  }
+  switch (settlement.state) {
+    case 'compensated':
+      return { ...none, decision: 'compensated', proof: settlement.proof };
+    case 'failed':
+    case 'unconfirmed':
+      return { ...none, decision: settlement.state, code: settlement.code };
+    case 'skipped':
+      return { ...none, decision: 'skipped', reason: wordBytes(settlement.reason) };
+    default:
+      return settlement satisfies never;
+  }
+}
+
+function statements(orgId: string, inputs: readonly SettleEntry[]): Statement[] {
+  const columns = inputs.map((input) => columnsOf(input.settlement));
+  const settle: Statement = {
+    name: 'settle_entries',
+    text: SETTLE,
+    values: [
+      orgId,
+      inputs.map((input) => input.undoId),
+      inputs.map((input) => input.fence),
+      inputs.map((input) => input.attempt !== null),
+      inputs.map((input) => input.attempt?.status ?? null),
+      inputs.map((input) => input.attempt?.outcome ?? null),
+      inputs.map((input) => input.attempt?.error ?? null),
+      inputs.map((input) => input.attempt?.durationMs ?? null),
+      columns.map((column) => column.decision),
+      columns.map((column) => column.proof),
+      columns.map((column) => column.code),
+      columns.map((column) => column.reason),
+      columns.map((column) => column.delayMs),
+    ],
+  };
+  const sessionIds = inputs.map((input) => input.sessionId);
+  return [settle, advanceUnwind(orgId, sessionIds, inputs.map((input) => input.deadLetterId))];
+}
+
+function toResult(orgId: string, settled: Settled | undefined, advanced: Advanced | undefined): SettleResult {
+  if (!settled) return { outcome: 'lost_fence' };
+  if (settled.decision === 'retry') return { outcome: 'retry', waitMs: settled.delay_ms ?? 0 };
+  const wake = wakeUpOf(orgId, advanced);
+  return { outcome: 'settled', wake, ended: wake || !advanced ? null : advanced };
+}
+
+/** Writes what became of a try, guarded by the fence of its claim, and moves the session on. */
+export const settleEntry: Operation<SettleEntry, SettleResult> = {
+  name: 'settle_entry',
+  async run(tx: Tx, orgId, input) {
+    await tx.query(lockSessions(orgId, [input]));
+    const [settle, advance] = statements(orgId, [input]);
+    const [settled] = await tx.query<Settled>(settle!);
+    const [advanced] = await tx.query<Advanced>(advance!);
+    return toResult(orgId, settled, advanced);
+  },
+  batch: {
+    key: (input) => input.sessionId,
+    lock: (input) => input,
+    statements,
+    read([settled, advanced], inputs, orgId) {
+      const entries = new Map((settled as Settled[]).map((row) => [row.undo_id, row]));
+      const sessions = new Map((advanced as Advanced[]).map((row) => [row.session_id, row]));
+      return inputs.map((input) => toResult(orgId, entries.get(input.undoId), sessions.get(input.sessionId)));
+    },
+  },
+};
