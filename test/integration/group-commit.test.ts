@@ -1,0 +1,90 @@
+import { DatabaseUnavailable, type Database, type Tx } from '@undolog/shared/store/database';
+import { GroupCommit } from '@undolog/shared/store/group-commit';
+import type { Operation } from '@undolog/shared/store/operation';
+import { describe, expect, test } from 'vitest';
+
+interface Echo {
+  readonly key: string;
+  readonly alone?: boolean;
+}
+
+/** Answers its own key; `alone` inputs ask to be run by themselves. */
+const echo: Operation<Echo, string> = {
+  name: 'echo',
+  run: (_tx, _orgId, input) => Promise.resolve(`alone ${input.key}`),
+  batch: {
+    key: (input) => input.key,
+    lock: (input) => ({ sessionId: input.key }),
+    statements: () => [{ text: 'echo' }],
+    read: (_rows, inputs) => inputs.map((input) => (input.alone ? 'alone' : `shared ${input.key}`)),
+  },
+};
+
+/** A database that only counts: what a flight carries is in its lock statement. */
+function fakeDatabase(fly: (sessionIds: string[]) => Promise<void>): Database {
+  const tx: Tx = { query: () => Promise.resolve([]) };
+  return {
+    ...tx,
+    transaction: (work) => work(tx),
+    async flight(statements) {
+      await fly(statements[0]!.values![1] as string[]);
+      return statements.map(() => []);
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+const options = { maxFlightsPerOrg: 1, maxInputsPerFlight: 10 };
+const later = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('group commit', () => {
+  test('what arrives while a transaction is under way shares the next one; equal keys never do', async () => {
+    const flights: string[][] = [];
+    const commits = new GroupCommit(
+      fakeDatabase(async (ids) => {
+        flights.push(ids);
+        await later();
+      }),
+      options,
+    );
+    const submit = (key: string) => commits.submit(echo, 'org', { key });
+    const answers = await Promise.all(['a', 'b', 'b', 'c', 'd'].map(submit));
+    expect(answers).toEqual(['shared a', 'shared b', 'shared b', 'shared c', 'shared d']);
+    expect(flights).toEqual([['a'], ['b', 'c', 'd'], ['b']]);
+  });
+
+  test('orgs never share a transaction', async () => {
+    const flights: string[][] = [];
+    const commits = new GroupCommit(
+      fakeDatabase(async (ids) => {
+        flights.push(ids);
+        await later();
+      }),
+      options,
+    );
+    await Promise.all(['x', 'y'].flatMap((org) => ['a', 'b', 'c'].map((key) => commits.submit(echo, org, { key: org + key }))));
+    for (const ids of flights) expect(new Set(ids.map((id) => id[0]))).toHaveProperty('size', 1);
+  });
+
+  test('when a shared transaction fails for its contents, each operation runs alone', async () => {
+    const commits = new GroupCommit(fakeDatabase(() => Promise.reject(new Error('poison'))), options);
+    const submit = (key: string) => commits.submit(echo, 'org', { key });
+    expect(await Promise.all(['a', 'b'].map(submit))).toEqual(['alone a', 'alone b']);
+  });
+
+  test('C92: when Postgres does not answer, the outcome is unknown to all of them and nothing is run again', async () => {
+    const commits = new GroupCommit(fakeDatabase(() => Promise.reject(new DatabaseUnavailable('gone'))), options);
+    const submit = (key: string) => commits.submit(echo, 'org', { key });
+    const results = await Promise.allSettled(['a', 'b'].map(submit));
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  });
+
+  test('an operation that needs more than the shared statement runs alone, and drain waits for it', async () => {
+    const commits = new GroupCommit(fakeDatabase(later), options);
+    let answer = '';
+    void commits.submit(echo, 'org', { key: 'a', alone: true }).then((value) => (answer = value));
+    await commits.drain();
+    await later();
+    expect(answer).toBe('alone a');
+  });
+});
