@@ -43,6 +43,9 @@ export function openCompensationQueue(location: QueueLocation, onError: (error: 
   const options = {
     connection: backend.connection as ConnectionOptions,
     prefix: location.prefix,
+    // BullMQ asks a new connection for its version and, should that fail, gives up on the queue for good; the worker's
+    // connection, which waits for Redis however long it takes, does the asking.
+    skipVersionCheck: true,
     skipWaitingForReady: true,
     skipMetasUpdate: true,
     streams: { events: { maxLen: 1000 } },

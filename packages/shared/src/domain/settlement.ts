@@ -1,0 +1,45 @@
+import { backoffMs, retryAfterMs } from './backoff.js';
+import type { RetryPolicy } from './compensation.js';
+import type { Settlement, Verdict } from './verdict.js';
+
+export interface SettlementInput {
+  /** Of a try that was not done; one that was done is a matter of proof. */
+  readonly verdict: Exclude<Verdict, { kind: 'done' }>;
+  /** Tries of this round, this one included. */
+  readonly attemptsInRound: number;
+  readonly maxRetries: number;
+  /** Whether any try of any round, this one included, has an outcome that nobody knows. */
+  readonly sawUnknown: boolean;
+  readonly retry: RetryPolicy;
+  /** The Retry-After header of the answer. */
+  readonly retryAfter: string | undefined;
+  readonly nowMs: number;
+  readonly random: number;
+}
+
+function codeOf(verdict: SettlementInput['verdict']): string {
+  return verdict.kind === 'not_sent' ? 'endpoint_unreachable' : verdict.code;
+}
+
+function isPermanent(verdict: SettlementInput['verdict']): boolean {
+  return verdict.kind !== 'not_sent' && verdict.permanent;
+}
+
+/**
+ * What becomes of an entry after a try that was not done.
+ *
+ * It ends `failed` only when no try was ever unknown and the last one was refused: then it is certain that nothing was
+ * undone. In every other case it is `unconfirmed`: attempted, and nobody can say more.
+ */
+export function settle(input: SettlementInput): Settlement {
+  const { verdict, attemptsInRound, maxRetries, retry } = input;
+  const code = codeOf(verdict);
+  if (!isPermanent(verdict) && attemptsInRound <= maxRetries) {
+    const backoff = backoffMs(attemptsInRound - 1, retry, input.random);
+    const asked = retryAfterMs(input.retryAfter, input.nowMs) ?? 0;
+    return { kind: 'retry', delayMs: Math.max(backoff, asked), code };
+  }
+  if (verdict.kind !== 'refused') return { kind: 'settled', state: 'unconfirmed', code };
+  if (input.sawUnknown) return { kind: 'settled', state: 'unconfirmed', code: 'outcome_unknown' };
+  return { kind: 'settled', state: 'failed', code };
+}

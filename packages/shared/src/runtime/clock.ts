@@ -1,0 +1,32 @@
+import { v7 } from 'uuid';
+
+/**
+ * The only source of time, ids and chance. Time from here is for measuring and for logs; what the product decides by
+ * time (leases, schedules, expiry) is decided by the database's clock.
+ */
+
+/** Milliseconds since 1970 by this machine's clock. */
+export function nowMs(): number {
+  return Date.now();
+}
+
+/** Milliseconds from an unknown start; never goes back, so differences of it measure durations. */
+export function monotonicMs(): number {
+  return performance.now();
+}
+
+/** A fresh id; later ones of this process sort after earlier ones. */
+export function uuidv7(): string {
+  return v7();
+}
+
+/** A number from 0 up to but not including 1; for jitter, not for secrets. */
+export function random(): number {
+  return Math.random();
+}
+
+/** Whether a time in RFC 3339 (UTC) names a day and an hour that exist. */
+export function isRealTime(text: string): boolean {
+  const ms = Date.parse(text);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 19) === text.slice(0, 19);
+}

@@ -1,0 +1,184 @@
+import { z } from 'zod';
+
+/**
+ * The only reader of the environment. Every variable stands in one table with its meaning, its bounds and its default;
+ * `docs/configuration.md` is generated from the same table. A variable that is set to nothing counts as unset.
+ */
+
+const KEY_BYTES = 32;
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,10}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(min).max(max));
+
+const urlOf = (...protocols: string[]) =>
+  z.string().refine((text) => {
+    if (!URL.canParse(text)) return false;
+    return protocols.includes(new URL(text).protocol);
+  }, `must be a ${protocols.map((protocol) => `${protocol}//`).join(' or ')} address`);
+
+const encryptionKey = z
+  .base64(`must be ${KEY_BYTES} bytes in base64`)
+  .transform((text) => Uint8Array.from(Buffer.from(text, 'base64')))
+  .refine((bytes) => bytes.length === KEY_BYTES, `must be ${KEY_BYTES} bytes in base64`);
+
+export const VARIABLES = {
+  DATABASE_URL: {
+    schema: urlOf('postgres:', 'postgresql:'),
+    unset: 'required',
+    doc: 'Postgres, the truth of everything.',
+  },
+  REDIS_URL: {
+    schema: urlOf('redis:', 'rediss:').optional(),
+    unset: 'the queue runs on `DATABASE_URL`',
+    doc: 'Redis for the queue. All processes of one installation must agree on it.',
+  },
+  PORT: { schema: wholeNumber(0, 65_535).default(8080), unset: '8080', doc: 'Where the api listens.' },
+  UNDOLOG_HEALTH_PORT: {
+    schema: wholeNumber(0, 65_535).default(8081),
+    unset: '8081',
+    doc: 'Where either process answers `/healthz`, `/readyz` and `/metrics` without a key. Keep it off the internet.',
+  },
+  UNDOLOG_ADMIN_TOKEN: {
+    schema: z.string().min(8).max(1000).optional(),
+    unset: '`POST /v1/orgs` and `/metrics` on `PORT` always answer 401',
+    doc: 'The bearer token that makes orgs and reads `/metrics` on `PORT`.',
+  },
+  UNDOLOG_ENCRYPTION_KEY: {
+    schema: encryptionKey.optional(),
+    unset: 'nothing is encrypted; with `NODE_ENV=production` the processes refuse to start',
+    doc: '32 bytes in base64. Arguments, results and secrets are encrypted with it at rest.',
+  },
+  UNDOLOG_ENCRYPTION_KEY_PREVIOUS: {
+    schema: encryptionKey.optional(),
+    unset: 'none',
+    doc: 'The key before the present one, still readable while keys rotate.',
+  },
+  UNDOLOG_EGRESS_ALLOW: {
+    schema: z.string().max(10_000).default(''),
+    unset: 'none',
+    doc: 'CIDRs, separated by commas, of private addresses that a compensation may call.',
+  },
+  UNDOLOG_CONCURRENCY: {
+    schema: wholeNumber(1, 1000).default(50),
+    unset: '50',
+    doc: 'How many undo entries one compensator runs at a time.',
+  },
+  UNDOLOG_SWEEP_MS: {
+    schema: wholeNumber(100, 3_600_000).default(5000),
+    unset: '5000',
+    doc: 'How often the compensator looks for expired leases and for work that the queue has lost, in milliseconds.',
+  },
+  UNDOLOG_RATE_LIMIT: {
+    schema: wholeNumber(1, 1_000_000).optional(),
+    unset: 'no limit',
+    doc: 'Requests per second that one API key may send to one api process; above it, 429.',
+  },
+  UNDOLOG_DB_POOL: {
+    schema: wholeNumber(2, 500).default(10),
+    unset: '10',
+    doc: 'Postgres connections of one process.',
+  },
+  UNDOLOG_QUEUE_PREFIX: {
+    schema: z
+      .string()
+      .regex(/^[\w-]{1,50}$/, 'must be 1 to 50 letters, digits, _ or -')
+      .default('bull'),
+    unset: '`bull`',
+    doc: 'Prefix of the queue in Redis. All processes of one installation must agree on it.',
+  },
+  LOG_LEVEL: {
+    schema: z.enum(LOG_LEVELS).default('info'),
+    unset: '`info`',
+    doc: `One of ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}.`,
+  },
+  NODE_ENV: {
+    schema: z.string().max(100).optional(),
+    unset: 'not production',
+    doc: '`production` makes `UNDOLOG_ENCRYPTION_KEY` required.',
+  },
+} as const satisfies Record<string, { schema: z.ZodType; unset: string; doc: string }>;
+
+export interface Config {
+  readonly databaseUrl: string;
+  readonly redisUrl: string | undefined;
+  readonly port: number;
+  readonly healthPort: number;
+  readonly adminToken: string | undefined;
+  readonly encryptionKey: Uint8Array | undefined;
+  readonly previousEncryptionKey: Uint8Array | undefined;
+  /** The text of the allow-list; `egress-policy.ts` reads it. */
+  readonly egressAllow: string;
+  readonly concurrency: number;
+  readonly sweepMs: number;
+  readonly rateLimitPerSecond: number | undefined;
+  readonly databaseConnections: number;
+  readonly queuePrefix: string;
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+  /** What an operator should read in the log at start. */
+  readonly notices: readonly string[];
+}
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  constructor(message: string) {
+    super(message);
+    // It ends the process at start, where the message says all and a stack only hides it.
+    this.stack = `ConfigError: ${message}`;
+  }
+}
+
+type Values = { [Name in keyof typeof VARIABLES]: z.output<(typeof VARIABLES)[Name]['schema']> };
+
+function readAll(env: Readonly<Record<string, string | undefined>>): Values {
+  const faults: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, { schema }] of Object.entries(VARIABLES)) {
+    const text = env[name]?.trim();
+    const parsed = schema.safeParse(text === '' ? undefined : text);
+    if (parsed.success) values[name] = parsed.data;
+    else if (text) faults.push(`${name} ${parsed.error.issues[0]?.message ?? 'is not valid'}`);
+    else faults.push(`${name} is required`);
+  }
+  if (values['NODE_ENV'] === 'production' && !values['UNDOLOG_ENCRYPTION_KEY'] && !env['UNDOLOG_ENCRYPTION_KEY']) {
+    faults.push('UNDOLOG_ENCRYPTION_KEY is required with NODE_ENV=production');
+  }
+  if (faults.length > 0) throw new ConfigError(faults.join('; '));
+  return values as Values;
+}
+
+function noticesOf(values: Values): string[] {
+  const notices: string[] = [];
+  if (!values.UNDOLOG_ENCRYPTION_KEY) {
+    notices.push('UNDOLOG_ENCRYPTION_KEY is unset: arguments and results are stored unencrypted');
+  }
+  if (!values.REDIS_URL) notices.push('REDIS_URL is unset: the queue runs on DATABASE_URL');
+  if (values.UNDOLOG_EGRESS_ALLOW) notices.push(`private addresses allowed for calls: ${values.UNDOLOG_EGRESS_ALLOW}`);
+  return notices;
+}
+
+/** @throws {ConfigError} naming every variable that is missing or not valid, never its value. */
+export function loadConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
+  const values = readAll(env);
+  return Object.freeze({
+    databaseUrl: values.DATABASE_URL,
+    redisUrl: values.REDIS_URL,
+    port: values.PORT,
+    healthPort: values.UNDOLOG_HEALTH_PORT,
+    adminToken: values.UNDOLOG_ADMIN_TOKEN,
+    encryptionKey: values.UNDOLOG_ENCRYPTION_KEY,
+    previousEncryptionKey: values.UNDOLOG_ENCRYPTION_KEY_PREVIOUS,
+    egressAllow: values.UNDOLOG_EGRESS_ALLOW,
+    concurrency: values.UNDOLOG_CONCURRENCY,
+    sweepMs: values.UNDOLOG_SWEEP_MS,
+    rateLimitPerSecond: values.UNDOLOG_RATE_LIMIT,
+    databaseConnections: values.UNDOLOG_DB_POOL,
+    queuePrefix: values.UNDOLOG_QUEUE_PREFIX,
+    logLevel: values.LOG_LEVEL,
+    notices: Object.freeze(noticesOf(values)),
+  });
+}

@@ -1,0 +1,96 @@
+import { lookup } from 'node:dns/promises';
+import ipaddr from 'ipaddr.js';
+
+/**
+ * Where a compensation may be sent. UndoLog calls addresses that tenants name, from inside somebody's network, so
+ * every address that is not public is refused unless the operator's allow-list names it. Names are judged by each
+ * address that they resolve to: at registration as a courtesy, and at connect for certain.
+ */
+export interface EgressPolicy {
+  readonly allowed: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][];
+}
+
+export class EgressPolicyError extends Error {
+  override readonly name = 'EgressPolicyError';
+}
+
+/**
+ * @param text CIDRs or single addresses, separated by commas or spaces; empty means none.
+ * @throws {EgressPolicyError} naming the part that is neither.
+ */
+export function parseEgressPolicy(text: string): EgressPolicy {
+  const parts = text.split(/[\s,]+/).filter((part) => part !== '');
+  return { allowed: parts.map(parseRange) };
+}
+
+function parseRange(part: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  try {
+    if (part.includes('/')) return ipaddr.parseCIDR(part);
+    const address = ipaddr.parse(part);
+    return [address, address.kind() === 'ipv4' ? 32 : 128];
+  } catch {
+    throw new EgressPolicyError(`UNDOLOG_EGRESS_ALLOW: ${part} is no address range`);
+  }
+}
+
+const NAT64 = ipaddr.parseCIDR('64:ff9b::/96');
+const SIX_TO_FOUR = ipaddr.parseCIDR('2002::/16');
+const COMPATIBLE = ipaddr.parseCIDR('::/96');
+
+/** The IPv4 address that an IPv6 address stands for, where it is one of the forms that carry one. */
+function carriedIpv4(address: ipaddr.IPv6): ipaddr.IPv4 | undefined {
+  if (address.isIPv4MappedAddress()) return address.toIPv4Address();
+  const bytes = address.toByteArray();
+  if (address.match(SIX_TO_FOUR)) return new ipaddr.IPv4(bytes.slice(2, 6));
+  const embeds = address.match(NAT64) || (address.match(COMPATIBLE) && address.range() === 'unicast');
+  return embeds ? new ipaddr.IPv4(bytes.slice(12)) : undefined;
+}
+
+function named(policy: EgressPolicy, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  return policy.allowed.some((range) => range[0].kind() === address.kind() && address.match(range as never));
+}
+
+/** Whether a connection to this IP address, as text, may be made. Text that is no address is refused. */
+export function isAddressAllowed(policy: EgressPolicy, text: string): boolean {
+  const [bare] = text.split('%', 1);
+  if (bare === undefined || !ipaddr.isValid(bare)) return false;
+  const address = ipaddr.parse(bare);
+  if (named(policy, address)) return true;
+  const carried = address.kind() === 'ipv6' ? carriedIpv4(address as ipaddr.IPv6) : undefined;
+  if (carried) return named(policy, carried) || carried.range() === 'unicast';
+  return address.range() === 'unicast';
+}
+
+/** The host of a URL without the brackets of IPv6. The URL parser has already read decimal, hex and octal forms. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '');
+}
+
+/** Why an address may not be registered, or undefined when it may; names are not resolved. */
+export function checkUrl(policy: EgressPolicy, text: string): string | undefined {
+  if (!URL.canParse(text)) return 'is not an absolute URL';
+  const url = new URL(text);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must be http or https';
+  if (url.username !== '' || url.password !== '') return 'must not hold a user name or password';
+  const host = hostOf(url);
+  if (ipaddr.isValid(host) && !isAddressAllowed(policy, host)) return 'names an address that is not allowed';
+  return undefined;
+}
+
+const RESOLVE_TIMEOUT_MS = 1000;
+
+async function addressesOf(host: string): Promise<string[]> {
+  if (ipaddr.isValid(host)) return [];
+  const late = new Promise<never[]>((resolve) => setTimeout(resolve, RESOLVE_TIMEOUT_MS, []).unref());
+  const found = lookup(host, { all: true, verbatim: true }).catch(() => []);
+  return (await Promise.race([found, late])).map(({ address }) => address);
+}
+
+/** Like `checkUrl`, and refuses a name of which any address is refused now. One that does not resolve is accepted. */
+export async function checkUrlResolved(policy: EgressPolicy, text: string): Promise<string | undefined> {
+  const fault = checkUrl(policy, text);
+  if (fault !== undefined) return fault;
+  const addresses = await addressesOf(hostOf(new URL(text)));
+  const allowed = addresses.every((address) => isAddressAllowed(policy, address));
+  return allowed ? undefined : 'resolves to an address that is not allowed';
+}

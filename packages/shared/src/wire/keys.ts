@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import type { RequestBody } from './json-member.js';
+import { ROLES } from './roles.js';
+import { nameText, timestamp, uuid } from './text.js';
+
+const createKey = z
+  .strictObject({ role: z.enum(ROLES), name: nameText('What people call the key.').optional() })
+  .meta({ id: 'CreateKey' });
+
+export const createKeyBody = { schema: createKey, raw: {} } satisfies RequestBody;
+
+export const createdKey = z
+  .object({
+    key_id: uuid,
+    role: z.enum(ROLES),
+    api_key: z.string().meta({ description: 'The secret. Shown once.' }),
+  })
+  .meta({ id: 'CreatedKey' });
+
+export const keyView = z
+  .object({
+    key_id: uuid,
+    role: z.enum(ROLES),
+    name: z.string().nullable(),
+    created_at: timestamp,
+    revoked_at: timestamp.nullable(),
+  })
+  .meta({ id: 'Key' });

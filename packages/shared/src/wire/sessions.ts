@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import {
+  DEFAULT_LEASE_SECONDS,
+  MAX_AGE_LIMIT_SECONDS,
+  MAX_LEASE_SECONDS,
+  MAX_REASON_CHARS,
+} from '../domain/limits.js';
+import { SESSION_STATES, UNDO_STATES } from '../domain/states.js';
+import { anyJson, jsonString, type RequestBody } from './json-member.js';
+import { pageQuery } from './paging.js';
+import { nameText, sessionIdText, timestamp, uuid } from './text.js';
+
+export const FAILURE_POLICIES = ['halt', 'continue'] as const;
+export const FAILURE_KINDS = ['reported', 'lease_expired', 'cancelled'] as const;
+
+const openSession = z
+  .strictObject({
+    session_id: sessionIdText.optional(),
+    agent_name: nameText('Which agent runs.').optional(),
+    external_run_id: nameText('The id of the run in another system.').optional(),
+    metadata: anyJson('Kept and shown as it came.').optional(),
+    on_compensation_failure: z.enum(FAILURE_POLICIES).default('halt'),
+    lease_seconds: z
+      .int()
+      .min(0)
+      .max(MAX_LEASE_SECONDS)
+      .default(DEFAULT_LEASE_SECONDS)
+      .meta({ description: 'Without a sign of life for this long the session fails; 0: never.' }),
+    max_age_seconds: z
+      .int()
+      .min(0)
+      .max(MAX_AGE_LIMIT_SECONDS)
+      .default(0)
+      .meta({ description: 'However alive, the session fails at this age; 0: never.' }),
+  })
+  .meta({ id: 'OpenSession' });
+
+export const openSessionBody = { schema: openSession, raw: { metadata: true } } satisfies RequestBody;
+
+const completeSession = z.strictObject({ leave_unknown: z.boolean().default(false) }).meta({ id: 'CompleteSession' });
+
+export const completeSessionBody = { schema: completeSession, raw: {} } satisfies RequestBody;
+
+const reason = jsonString(MAX_REASON_CHARS, 'Why, in words for people.');
+
+const failSession = z.strictObject({ reason, effect_id: z.string().max(100).optional() }).meta({ id: 'FailSession' });
+
+export const failSessionBody = { schema: failSession, raw: { reason: true } } satisfies RequestBody;
+
+const cancelSession = z.strictObject({ reason }).meta({ id: 'CancelSession' });
+
+export const cancelSessionBody = { schema: cancelSession, raw: { reason: true } } satisfies RequestBody;
+
+const nothing = z.strictObject({}).meta({ id: 'Nothing' });
+
+export const emptyBody = { schema: nothing, raw: {} } satisfies RequestBody;
+
+export const listSessionsQuery = z.strictObject({
+  ...pageQuery,
+  state: z.enum(SESSION_STATES).optional(),
+  agent_name: nameText('Only sessions of this agent.').optional(),
+});
+
+export const standingEffect = z.object({
+  effect_id: uuid,
+  tool_name: z.string(),
+  stack_position: z.int(),
+  reason: z.string().nullable(),
+  outcome: z.string(),
+});
+
+export const sessionView = z
+  .object({
+    session_id: z.string(),
+    state: z.enum(SESSION_STATES),
+    agent_name: z.string().nullable(),
+    external_run_id: z.string().nullable(),
+    metadata: anyJson('As it came.').nullable(),
+    on_compensation_failure: z.enum(FAILURE_POLICIES),
+    lease_expires_at: timestamp.nullable(),
+    rollback_to: z.int().nullable(),
+    fully_compensated: z.boolean().meta({ description: 'Every effect is undone and none stands.' }),
+    created_at: timestamp,
+    updated_at: timestamp,
+    undo_counts: z.object(
+      Object.fromEntries(UNDO_STATES.map((state) => [state, z.int()])) as Record<(typeof UNDO_STATES)[number], z.ZodInt>,
+    ),
+    effects_standing: z.array(standingEffect),
+    failure: z
+      .object({
+        reason: jsonString(MAX_REASON_CHARS, 'As it was given.'),
+        kind: z.enum(FAILURE_KINDS),
+        effect_id: uuid.nullable(),
+        at: timestamp,
+      })
+      .nullable(),
+    retry_at: timestamp.nullable(),
+  })
+  .meta({ id: 'Session' });
+
+export const sessionState = z
+  .object({ session_id: z.string(), state: z.enum(SESSION_STATES) })
+  .meta({ id: 'SessionState' });
+
+export const renewedLease = z.object({ lease_expires_at: timestamp.nullable() }).meta({ id: 'RenewedLease' });

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { MAX_NAME_CHARS, MAX_SESSION_ID_CHARS } from '../domain/limits.js';
+
+/** Postgres keeps neither NUL nor half of a surrogate pair in a text column, and no name has a use for control characters. */
+// eslint-disable-next-line no-control-regex
+const UNFIT_FOR_NAMES = /[\u0000-\u001f\u007f\p{Surrogate}]/u;
+
+/** A name for people and machines to read: 1 to 200 characters without control characters. */
+export function nameText(description: string) {
+  return z
+    .string()
+    .min(1)
+    .max(MAX_NAME_CHARS)
+    .refine((text) => !UNFIT_FOR_NAMES.test(text), 'must be well-formed text without control characters')
+    .meta({ description });
+}
+
+export const SESSION_ID_PATTERN = new RegExp(`^[\\x20-\\x7e]{1,${MAX_SESSION_ID_CHARS}}$`);
+
+export const sessionIdText = z
+  .string()
+  .regex(SESSION_ID_PATTERN, `must be 1 to ${MAX_SESSION_ID_CHARS} printable ASCII characters`)
+  .meta({ description: 'Unique in its org. The client may choose it; otherwise a UUIDv7.' });
+
+export const UUID_PATTERN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export const timestamp = z.string().meta({ format: 'date-time', description: 'RFC 3339, UTC, with microseconds.' });
+
+export const uuid = z.string().meta({ format: 'uuid' });

@@ -1,0 +1,78 @@
+import type { z } from 'zod';
+import type { ErrorCodeName } from '@undolog/shared/domain/error-codes';
+import type { JsonNode } from '@undolog/shared/domain/json-text';
+import type { Operation } from '@undolog/shared/store/operation';
+import type { Tx } from '@undolog/shared/store/database';
+import type { RequestBody } from '@undolog/shared/wire/json-member';
+import type { Role } from '@undolog/shared/wire/roles';
+import type { Reply } from './reply.js';
+import type { Resources } from './resources.js';
+
+/** Who asks: one key of one org. */
+export interface Caller {
+  readonly orgId: string;
+  readonly keyId: string;
+  readonly role: Role;
+}
+
+/** Runs one write of the org; alone, shared with others, or in the transaction of an Idempotency-Key. */
+export type Perform = <I, R>(operation: Operation<I, R>, input: I) => Promise<R>;
+
+export interface RequestContext<Body = unknown, Query = unknown> {
+  readonly caller: Caller;
+  readonly resources: Resources;
+  /** Decoded and of the right form: a session id that could exist, UUIDs in lower case. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+  /** The body as it was read, for what needs its text. */
+  readonly node: JsonNode;
+  /** SHA-256 of the body's canonical text: equal for "the same body". */
+  bodyHash(): Buffer;
+  readonly traceparent: string | null;
+  readonly perform: Perform;
+}
+
+/** What is known of a request before its body was checked. */
+export type RequestFacts = Omit<RequestContext, 'body' | 'perform'>;
+
+export type Method = 'get' | 'post' | 'put' | 'delete';
+
+/** One answer of a route, for the API's documentation. */
+export interface Answer {
+  readonly description: string;
+  readonly schema?: z.ZodType;
+}
+
+/** A route of `/v1`, as it is served and as it is documented. */
+export interface Route {
+  readonly method: Method;
+  /** With `{name}` for what varies, as OpenAPI writes it. */
+  readonly path: string;
+  /** Beside `admin`, who may do everything. */
+  readonly roles: readonly Role[];
+  readonly summary: string;
+  readonly body?: RequestBody;
+  /** An absent body counts as `{}`. */
+  readonly bodyOptional?: boolean;
+  readonly query?: z.ZodType;
+  readonly answers: Readonly<Record<number, Answer>>;
+  /** What it may refuse with, beyond what any route may. */
+  readonly refusals: readonly ErrorCodeName[];
+  handle(context: RequestContext): Promise<Reply>;
+  /** Judges a kept answer anew before it is given again under the same Idempotency-Key. */
+  replay?(kept: { status: number; text: string }, tx: Tx, facts: RequestFacts): Promise<Reply | undefined>;
+}
+
+type TypedRoute<B extends RequestBody, Q extends z.ZodType> = Omit<Route, 'body' | 'query' | 'handle'> & {
+  readonly body?: B;
+  readonly query?: Q;
+  handle(context: RequestContext<z.output<B['schema']>, z.output<Q>>): Promise<Reply>;
+};
+
+/** Ties the types of a route's body and query to its handler. */
+export function defineRoute<B extends RequestBody = RequestBody, Q extends z.ZodType = z.ZodType>(
+  route: TypedRoute<B, Q>,
+): Route {
+  return route as unknown as Route;
+}

@@ -1,0 +1,21 @@
+import type { Route } from '../route.js';
+import { auditRoutes } from './audit.js';
+import { compensationRoutes } from './compensations.js';
+import { deadLetterRoutes } from './dead-letters.js';
+import { effectReportRoutes } from './effect-reports.js';
+import { keyRoutes } from './keys.js';
+import { registerEffectRoute } from './register-effect.js';
+import { sessionEndRoutes } from './session-ends.js';
+import { sessionRoutes } from './sessions.js';
+
+/** Every route that needs a key of an org, the busiest first: the router asks them in this order. */
+export const ORG_ROUTES: readonly Route[] = [
+  registerEffectRoute,
+  ...effectReportRoutes,
+  ...sessionRoutes,
+  ...sessionEndRoutes,
+  ...compensationRoutes,
+  ...deadLetterRoutes,
+  ...auditRoutes,
+  ...keyRoutes,
+];

@@ -1,0 +1,108 @@
+import { JsonText } from '@undolog/shared/domain/json-text';
+import type { Compensation } from '@undolog/shared/domain/compensation';
+import { faultOfCompensation } from '@undolog/shared/domain/compensation-faults';
+import { redactText } from '@undolog/shared/domain/redact';
+import { putCompensation } from '@undolog/shared/store/put-compensation';
+import {
+  listCompensations,
+  readCompensation,
+  type RegisteredCompensation,
+} from '@undolog/shared/store/read-compensations';
+import { compensationName, compensationView, putCompensationBody } from '@undolog/shared/wire/compensations';
+import { whole } from '@undolog/shared/wire/paging';
+import type { Role } from '@undolog/shared/wire/roles';
+import { answer, refuse, type Reply } from '../reply.js';
+import { defineRoute, type Route } from '../route.js';
+
+const PATH = '/v1/compensations/{fn_name}/{version}';
+
+function view({ fnName, version, spec, createdAt }: RegisteredCompensation, role: Role): JsonText {
+  const json = new JsonText(JSON.stringify({ fn_name: fnName, version, ...spec, created_at: createdAt }));
+  return role === 'operator' ? redactText(json) : json;
+}
+
+/** Each address is judged by what it resolves to now, and once more at every call. */
+async function faultOfAddresses(
+  spec: Compensation,
+  faultOfUrl: (url: string) => Promise<string | undefined>,
+): Promise<Reply | undefined> {
+  const addresses = [
+    { path: '/url', url: spec.url },
+    ...(spec.confirm ? [{ path: '/confirm/url', url: spec.confirm.url }] : []),
+    ...(spec.lookup ? [{ path: '/lookup/url', url: spec.lookup.url }] : []),
+  ];
+  const faults = await Promise.all(addresses.map(({ url }) => faultOfUrl(url)));
+  const at = faults.findIndex((fault) => fault !== undefined);
+  if (at < 0) return undefined;
+  const message = faults[at]!;
+  return refuse('url_not_allowed', message, { errors: [{ path: addresses[at]!.path, message }] });
+}
+
+const put = defineRoute({
+  method: 'put',
+  path: PATH,
+  roles: [],
+  summary: 'Register a version of a compensation',
+  body: putCompensationBody,
+  answers: {
+    201: { description: 'Registered.', schema: compensationView },
+    200: { description: 'It was registered before, with the same body.', schema: compensationView },
+  },
+  refusals: [
+    'compensation_immutable',
+    'url_not_allowed',
+    'header_not_allowed',
+    'unknown_secret',
+    'ambiguous_outcome',
+    'confirm_required',
+  ],
+  async handle({ body: spec, bodyHash, caller, params, perform, resources }) {
+    const name = compensationName.safeParse(params);
+    if (!name.success) {
+      const errors = name.error.issues.map(({ path, message }) => ({ path: `/${path.join('/')}`, message }));
+      return refuse('invalid_request', 'fn_name or version is not a name', { errors });
+    }
+    const fault = faultOfCompensation(spec);
+    if (fault) return refuse(fault.code, fault.message, { errors: [{ path: fault.path, message: fault.message }] });
+    const refused = await faultOfAddresses(spec, resources.faultOfUrl);
+    if (refused) return refused;
+    const { fn_name: fnName, version } = name.data;
+    const maxRetries = spec.retry.max_retries;
+    const input = { fnName, version, specText: JSON.stringify(spec), maxRetries, bodyHash: bodyHash() };
+    const { outcome } = await perform(putCompensation, input);
+    if (outcome === 'immutable') return refuse('compensation_immutable');
+    const kept = await readCompensation(resources.database, caller.orgId, fnName, version);
+    return answer(outcome === 'created' ? 201 : 200, view(kept!, caller.role));
+  },
+});
+
+const list = defineRoute({
+  method: 'get',
+  path: '/v1/compensations',
+  roles: ['agent', 'operator'],
+  summary: 'List all compensations, by name and version',
+  answers: { 200: { description: 'Every version.', schema: whole(compensationView) } },
+  refusals: [],
+  async handle({ caller, resources }) {
+    const all = await listCompensations(resources.database, caller.orgId);
+    return answer(200, { data: all.map((one) => view(one, caller.role)) });
+  },
+});
+
+const read = defineRoute({
+  method: 'get',
+  path: PATH,
+  roles: ['agent', 'operator'],
+  summary: 'Read a version of a compensation',
+  answers: { 200: { description: 'The compensation, defaults filled in.', schema: compensationView } },
+  refusals: ['not_found'],
+  async handle({ caller, params, resources }) {
+    const name = compensationName.safeParse(params);
+    if (!name.success) return refuse('not_found');
+    const { fn_name: fnName, version } = name.data;
+    const found = await readCompensation(resources.database, caller.orgId, fnName, version);
+    return found ? answer(200, view(found, caller.role)) : refuse('not_found');
+  },
+});
+
+export const compensationRoutes: readonly Route[] = [put, list, read];

@@ -1,0 +1,122 @@
+import { uuidv7 } from '@undolog/shared/runtime/clock';
+import { completeSession } from '@undolog/shared/store/complete-session';
+import { failSession, type FailSession } from '@undolog/shared/store/fail-session';
+import { heartbeat } from '@undolog/shared/store/heartbeat';
+import {
+  cancelSessionBody,
+  completeSessionBody,
+  emptyBody,
+  failSessionBody,
+  renewedLease,
+  sessionState,
+} from '@undolog/shared/wire/sessions';
+import { UUID_PATTERN } from '@undolog/shared/wire/text';
+import { answer, refuse, type Reply } from '../reply.js';
+import { defineRoute, type RequestContext, type Route } from '../route.js';
+
+const complete = defineRoute({
+  method: 'post',
+  path: '/v1/sessions/{session_id}/complete',
+  roles: ['agent'],
+  summary: 'End a session with success',
+  body: completeSessionBody,
+  bodyOptional: true,
+  answers: { 200: { description: 'Completed, now or before.', schema: sessionState } },
+  refusals: ['not_found', 'effects_in_flight', 'session_not_active'],
+  async handle({ body, caller, params, perform }) {
+    const sessionId = params['session_id']!;
+    const input = { sessionId, leaveUnknown: body.leave_unknown, actor: caller.keyId };
+    const { outcome } = await perform(completeSession, input);
+    switch (outcome) {
+      case 'completed':
+        return answer(200, { session_id: sessionId, state: 'completed' });
+      case 'session_not_found':
+        return refuse('not_found');
+      case 'effects_in_flight':
+      case 'session_not_active':
+        return refuse(outcome);
+      default:
+        return outcome satisfies never;
+    }
+  },
+});
+
+/** Names no effect: an id that is no UUID can't belong to the session either. */
+const NO_EFFECT = '00000000-0000-0000-0000-000000000000';
+
+async function endWithoutSuccess(
+  { caller, params, perform }: RequestContext,
+  how: Pick<FailSession, 'reason' | 'kind' | 'effectId'>,
+): Promise<Reply> {
+  const sessionId = params['session_id']!;
+  const input = { ...how, sessionId, actor: caller.keyId, deadLetterId: uuidv7() };
+  const result = await perform(failSession, input);
+  switch (result.outcome) {
+    case 'accepted':
+      return answer(202, { session_id: sessionId, state: result.state }, { wake: result.wake });
+    case 'session_not_found':
+      return refuse('not_found');
+    case 'session_completed':
+    case 'unknown_effect':
+      return refuse(result.outcome);
+    case 'not_expired':
+      throw new Error('only an expiry can be told that it came too early');
+    default:
+      return result satisfies never;
+  }
+}
+
+const ended = { 202: { description: 'The session has failed and is being undone.', schema: sessionState } };
+
+const fail = defineRoute({
+  method: 'post',
+  path: '/v1/sessions/{session_id}/fail',
+  roles: ['agent', 'operator'],
+  summary: 'End a session without success and undo its effects',
+  body: failSessionBody,
+  answers: ended,
+  refusals: ['not_found', 'session_completed', 'unknown_effect'],
+  handle(context) {
+    const { reason, effect_id: effectId } = context.body;
+    const effect = effectId === undefined || UUID_PATTERN.test(effectId) ? effectId : NO_EFFECT;
+    return endWithoutSuccess(context, { reason, kind: 'reported', effectId: effect?.toLowerCase() ?? null });
+  },
+});
+
+const cancel = defineRoute({
+  method: 'post',
+  path: '/v1/sessions/{session_id}/cancel',
+  roles: ['agent', 'operator'],
+  summary: 'Cancel a session and undo its effects',
+  body: cancelSessionBody,
+  answers: ended,
+  refusals: ['not_found', 'session_completed'],
+  handle: (context) =>
+    endWithoutSuccess(context, { reason: context.body.reason, kind: 'cancelled', effectId: null }),
+});
+
+const beat = defineRoute({
+  method: 'post',
+  path: '/v1/sessions/{session_id}/heartbeat',
+  roles: ['agent'],
+  summary: "Renew a session's lease",
+  body: emptyBody,
+  bodyOptional: true,
+  answers: { 200: { description: 'The lease is renewed; null: it has none.', schema: renewedLease } },
+  refusals: ['not_found', 'session_not_active'],
+  async handle({ params, perform }) {
+    const result = await perform(heartbeat, { sessionId: params['session_id']! });
+    switch (result.outcome) {
+      case 'renewed':
+        return answer(200, { lease_expires_at: result.leaseExpiresAt });
+      case 'session_not_found':
+        return refuse('not_found');
+      case 'session_not_active':
+        return refuse('session_not_active');
+      default:
+        return result satisfies never;
+    }
+  },
+});
+
+export const sessionEndRoutes: readonly Route[] = [complete, fail, cancel, beat];

@@ -1,0 +1,22 @@
+import type { Compensation } from '@undolog/shared/domain/compensation';
+import type { Database } from '@undolog/shared/store/database';
+import { readCompensation } from '@undolog/shared/store/read-compensations';
+
+const MAX_KEPT = 10_000;
+
+export type FindCompensation = (orgId: string, fnName: string, version: string) => Promise<Compensation>;
+
+/** Reads each version of a compensation once: a version never changes. */
+export function cacheCompensations(database: Database): FindCompensation {
+  const kept = new Map<string, Compensation>();
+  return async (orgId, fnName, version) => {
+    const key = JSON.stringify([orgId, fnName, version]);
+    const known = kept.get(key);
+    if (known) return known;
+    const registered = await readCompensation(database, orgId, fnName, version);
+    if (!registered) throw new Error(`compensation ${fnName}@${version} is not in the registry`);
+    if (kept.size >= MAX_KEPT) kept.clear();
+    kept.set(key, registered.spec);
+    return registered.spec;
+  };
+}

@@ -1,0 +1,88 @@
+import type { Compensation } from '@undolog/shared/domain/compensation';
+import { effectKey, undoKey } from '@undolog/shared/domain/effect-key';
+import type { Exchange } from '@undolog/shared/domain/verdict';
+import type { EgressPolicy } from '@undolog/shared/runtime/egress-policy';
+import { Agent } from 'undici';
+import { createEgressConnector } from './egress-connector.js';
+import { exchange } from './exchange.js';
+
+/** One undo entry on its way to its vendor. */
+export interface UndoCall {
+  readonly spec: Compensation;
+  /** JSON text of the bound arguments: the body, and nothing else. */
+  readonly body: string;
+  readonly undoId: string;
+  readonly sessionId: string;
+  readonly effectId: string;
+  readonly outcome: 'committed' | 'unknown';
+  /** From 1, over all rounds. */
+  readonly attempt: number;
+  readonly traceparent: string;
+}
+
+export interface VendorClient {
+  /** Sends the undo. */
+  call(call: UndoCall, signal: AbortSignal): Promise<Exchange>;
+  /** Asks the vendor's record, with the same headers; never counts as an attempt. */
+  ask(url: string, call: UndoCall, timeoutMs: number, signal: AbortSignal): Promise<Exchange>;
+  close(): Promise<void>;
+}
+
+/** Longer than a pause between two unwinds of a busy vendor, shorter than most vendors keep a connection. */
+const KEEP_ALIVE_MS = 4000;
+
+/** The documented headers (contract, section 7), then those of the compensation. */
+function headersOf(call: UndoCall): string[] {
+  const headers = [
+    'content-type',
+    'application/json',
+    'idempotency-key',
+    undoKey(call.undoId),
+    'undolog-session-id',
+    call.sessionId,
+    'undolog-effect-id',
+    call.effectId,
+    'undolog-effect-key',
+    effectKey(call.effectId),
+    'undolog-effect-outcome',
+    call.outcome,
+    'undolog-attempt',
+    String(call.attempt),
+    'traceparent',
+    call.traceparent,
+  ];
+  for (const [name, value] of Object.entries(call.spec.headers)) {
+    if (typeof value === 'string') headers.push(name, value);
+  }
+  return headers;
+}
+
+/** The only way out of the process to a vendor; every connection passes the egress guard. */
+export function createVendorClient(options: {
+  readonly egress: EgressPolicy;
+  readonly connectionsPerOrigin: number;
+}): VendorClient {
+  const agent = new Agent({
+    connect: createEgressConnector(options.egress),
+    connections: options.connectionsPerOrigin,
+    pipelining: 1,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // Each request has one deadline of its own.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  return {
+    call: (call, signal) =>
+      exchange(agent, {
+        url: new URL(call.spec.url),
+        method: call.spec.method,
+        headers: headersOf(call),
+        body: call.body,
+        timeoutMs: call.spec.timeout_ms,
+        signal,
+      }),
+    ask: (url, call, timeoutMs, signal) =>
+      exchange(agent, { url: new URL(url), method: 'GET', headers: headersOf(call), body: null, timeoutMs, signal }),
+    close: () => agent.destroy(),
+  };
+}

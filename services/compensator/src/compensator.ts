@@ -1,0 +1,108 @@
+import type { Config } from '@undolog/shared/runtime/config';
+import { uuidv7 } from '@undolog/shared/runtime/clock';
+import { parseEgressPolicy } from '@undolog/shared/runtime/egress-policy';
+import type { Readiness } from '@undolog/shared/runtime/health-server';
+import type { Logger } from '@undolog/shared/runtime/logger';
+import { createMetrics, type Metrics } from '@undolog/shared/runtime/metrics';
+import { openCompensationQueue } from '@undolog/shared/queue/compensation-queue';
+import { startCompensationWorker } from '@undolog/shared/queue/compensation-worker';
+import { openDatabase } from '@undolog/shared/store/database';
+import { GroupCommit } from '@undolog/shared/store/group-commit';
+import { measureStanding } from '@undolog/shared/store/measure-standing';
+import { forgetProcess, queueKindsDiffer, type ProcessRecord } from '@undolog/shared/store/processes';
+import { schemaIsCurrent } from '@undolog/shared/store/schema-version';
+import { cacheCompensations } from './compensation-cache.js';
+import { createVendorClient } from './compensation-call.js';
+import { createDeadLetterAnnouncer } from './dead-letter.js';
+import { HeldClaims } from './held-claims.js';
+import { startSweeper } from './sweeper.js';
+import { createUnwinder } from './unwinder.js';
+
+const CONNECT_TIMEOUT_MS = 5000;
+const QUERY_TIMEOUT_MS = 10_000;
+const MAX_FLIGHTS_PER_ORG = 2;
+const MAX_ENTRIES_PER_FLIGHT = 200;
+
+export interface Compensator {
+  readonly queueKind: 'redis' | 'postgres';
+  readonly metrics: Metrics;
+  readiness(): Promise<Readiness>;
+  /** Takes no new work, waits for what is in flight, abandons calls that last longer, and lets everything go. */
+  drain(abandonAfterMs: number): Promise<void>;
+}
+
+/** Builds the process from its configuration, in the order in which its parts need each other. */
+export async function openCompensator(config: Config, logger: Logger): Promise<Compensator> {
+  const onError = (err: Error): void => logger.error({ err }, err.message);
+  const database = openDatabase({
+    url: config.databaseUrl,
+    maxConnections: config.databaseConnections,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    queryTimeoutMs: QUERY_TIMEOUT_MS,
+    onError,
+  });
+  const location = { redisUrl: config.redisUrl, databaseUrl: config.databaseUrl, prefix: config.queuePrefix };
+  const queue = openCompensationQueue(location, onError);
+  const commits = new GroupCommit(database, {
+    maxFlightsPerOrg: MAX_FLIGHTS_PER_ORG,
+    maxInputsPerFlight: MAX_ENTRIES_PER_FLIGHT,
+  });
+  const metrics = createMetrics({ readStanding: () => measureStanding(database) });
+  const claims = new HeldClaims(database, onError);
+  const deadLetters = createDeadLetterAnnouncer(database, queue, onError);
+  const client = createVendorClient({
+    egress: parseEgressPolicy(config.egressAllow),
+    connectionsPerOrigin: config.concurrency,
+  });
+  const abandon = new AbortController();
+  const handle = createUnwinder({
+    commits,
+    claims,
+    queue,
+    client,
+    findCompensation: cacheCompensations(database),
+    deadLetters,
+    metrics,
+    logger,
+    abandon: abandon.signal,
+  });
+  const worker = startCompensationWorker({
+    location,
+    concurrency: config.concurrency,
+    handle,
+    onForeignJob: () => logger.warn('a job that UndoLog did not write was dropped'),
+    onError,
+  });
+  const process: ProcessRecord = { processId: uuidv7(), role: 'compensator', queueKind: queue.kind };
+  const { sweepMs } = config;
+  const sweeper = startSweeper({ database, commits, queue, deadLetters, metrics, process, sweepMs, onError });
+
+  async function readiness(): Promise<Readiness> {
+    const fault = await findFault().catch(() => 'postgres_unreachable');
+    return fault === undefined
+      ? { ready: true, body: { status: 'ok', queue: queue.kind } }
+      : { ready: false, body: { status: 'unavailable', code: fault } };
+  }
+
+  async function findFault(): Promise<string | undefined> {
+    if (!(await schemaIsCurrent(database))) return 'schema_not_migrated';
+    if (await queueKindsDiffer(database, queue.kind)) return 'queue_mismatch';
+    const fault = await queue.findFault();
+    return fault === undefined ? undefined : `redis_${fault}`;
+  }
+
+  return {
+    queueKind: queue.kind,
+    metrics,
+    readiness,
+    async drain(abandonAfterMs) {
+      const timer = setTimeout(() => abandon.abort(), abandonAfterMs);
+      await Promise.all([worker.close(), sweeper.stop()]);
+      clearTimeout(timer);
+      claims.stop();
+      await commits.drain();
+      await forgetProcess(database, process.processId).catch(onError);
+      await Promise.all([queue.close(), client.close(), database.close()]);
+    },
+  };
+}

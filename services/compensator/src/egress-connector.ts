@@ -1,0 +1,68 @@
+import { lookup } from 'node:dns/promises';
+import { isIP, type Socket } from 'node:net';
+import { isAddressAllowed, type EgressPolicy } from '@undolog/shared/runtime/egress-policy';
+import { buildConnector } from 'undici';
+
+/** The policy refuses where this request would go; nothing was sent. */
+export class EgressBlocked extends Error {
+  override readonly name = 'EgressBlocked';
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** Every address of the host, all of them allowed: a name that also leads elsewhere is not to be trusted. */
+async function allowedAddresses(policy: EgressPolicy, host: string): Promise<string[]> {
+  const bare = host.replace(/^\[|\]$/g, '');
+  const found = isIP(bare) ? [{ address: bare }] : await lookup(bare, { all: true, verbatim: true });
+  const addresses = found.map(({ address }) => address);
+  if (addresses.every((address) => isAddressAllowed(policy, address))) return addresses;
+  throw new EgressBlocked('the address is not allowed');
+}
+
+type Connect = (options: buildConnector.Options) => Promise<Socket>;
+
+function promised(connector: buildConnector.connector): Connect {
+  return (options) =>
+    new Promise((resolve, reject) => {
+      connector(options, (error, socket) => (error ? reject(error) : resolve(socket!)));
+    });
+}
+
+/** Tries the addresses in turn, as any client would; the last failure is the one that is told. */
+async function connectToOne(connect: Connect, options: buildConnector.Options, addresses: string[]): Promise<Socket> {
+  let failure: unknown = new Error('the name has no address');
+  for (const address of addresses) {
+    try {
+      return await connect({ ...options, hostname: address });
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+/**
+ * Connects to allowed addresses only. The name is resolved here, every address of it is judged, the connection goes to
+ * one of those very addresses, and the peer is judged once more when it is there. So a name that changes its address
+ * between the check and the connection, or an address literal that no resolver sees, gets nowhere.
+ */
+export function createEgressConnector(policy: EgressPolicy): buildConnector.connector {
+  const connect = promised(buildConnector({ timeout: CONNECT_TIMEOUT_MS }));
+
+  async function open(options: buildConnector.Options): Promise<Socket> {
+    const addresses = await allowedAddresses(policy, options.hostname);
+    const servername = options.servername ?? (isIP(options.hostname) ? undefined : options.hostname);
+    const named = servername === undefined ? options : { ...options, servername };
+    const socket = await connectToOne(connect, named, addresses);
+    if (isAddressAllowed(policy, socket.remoteAddress ?? '')) return socket;
+    socket.destroy();
+    throw new EgressBlocked('the peer is not allowed');
+  }
+
+  return (options, callback) => {
+    open(options).then(
+      (socket) => callback(null, socket),
+      (error: unknown) => callback(error as Error, null),
+    );
+  };
+}

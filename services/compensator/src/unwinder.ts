@@ -1,0 +1,136 @@
+import { WakeAgain } from '@undolog/shared/queue/compensation-worker';
+import type { CompensationQueue } from '@undolog/shared/queue/compensation-queue';
+import type { WakeUpPayload } from '@undolog/shared/queue/job';
+import { monotonicMs, uuidv7 } from '@undolog/shared/runtime/clock';
+import type { Logger } from '@undolog/shared/runtime/logger';
+import type { Metrics } from '@undolog/shared/runtime/metrics';
+import { claimEntry, type ClaimedEntry } from '@undolog/shared/store/claim-entries';
+import { DatabaseUnavailable } from '@undolog/shared/store/database';
+import type { GroupCommit } from '@undolog/shared/store/group-commit';
+import { settleEntry, type SettleEntry, type SettleResult } from '@undolog/shared/store/settle-entries';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FindCompensation } from './compensation-cache.js';
+import type { VendorClient } from './compensation-call.js';
+import type { DeadLetterAnnouncer } from './dead-letter.js';
+import { CLAIM_LEASE_MS, type HeldClaim, type HeldClaims } from './held-claims.js';
+import { tryEntry } from './try-entry.js';
+
+export interface UnwinderResources {
+  readonly commits: GroupCommit;
+  readonly claims: HeldClaims;
+  readonly queue: Pick<CompensationQueue, 'wake'>;
+  readonly client: VendorClient;
+  readonly findCompensation: FindCompensation;
+  readonly deadLetters: DeadLetterAnnouncer;
+  readonly metrics: Pick<Metrics, 'undoOutcomes' | 'unwindSeconds'>;
+  readonly logger: Logger;
+  /** Aborted when the process can wait no longer for calls that are open. */
+  readonly abandon: AbortSignal;
+}
+
+/** A settlement that Postgres did not answer is written again this often; the fence makes repeats harmless. */
+const SETTLE_TRIES = 8;
+const SETTLE_WAIT_MS = 500;
+
+/**
+ * The heart: one job, one entry.
+ *
+ * ```
+ * woken ─claim▶ gone | held or not due: wake again | claimed
+ * claimed ─try▶ call, verdict, confirmation ─settle▶ retry: wake again | next entry woken | session ended
+ * ```
+ *
+ * Postgres decides each step; a job that is lost, doubled, late or made by hand changes nothing.
+ */
+export function createUnwinder(resources: UnwinderResources): (payload: WakeUpPayload) => Promise<void> {
+  const { commits, claims, queue, logger, metrics } = resources;
+
+  async function settleDespiteOutage(orgId: string, input: SettleEntry): Promise<SettleResult> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await commits.submit(settleEntry, orgId, input);
+      } catch (error) {
+        if (!(error instanceof DatabaseUnavailable) || tries === SETTLE_TRIES) throw error;
+        await sleep(SETTLE_WAIT_MS);
+      }
+    }
+  }
+
+  async function settleTry(orgId: string, entry: ClaimedEntry, claim: HeldClaim): Promise<void> {
+    const spec = await resources.findCompensation(orgId, entry.fnName, entry.version);
+    const tried = await tryEntry(entry, spec, {
+      client: resources.client,
+      stillHeld: () => claims.stillHeld(claim),
+      signal: resources.abandon,
+    });
+    if (!tried) return logger.warn({ undo_id: entry.undoId }, 'claim lost before the call; another worker has it');
+    const result = await settleDespiteOutage(orgId, {
+      sessionId: entry.sessionId,
+      undoId: entry.undoId,
+      fence: entry.fence,
+      deadLetterId: uuidv7(),
+      ...tried,
+    });
+    conclude(orgId, entry, tried.settlement, result);
+  }
+
+  function conclude(
+    orgId: string,
+    entry: ClaimedEntry,
+    settlement: SettleEntry['settlement'],
+    result: SettleResult,
+  ): void {
+    const ids = { session_id: entry.sessionId, undo_id: entry.undoId };
+    switch (result.outcome) {
+      case 'lost_fence':
+        return logger.warn(ids, 'settlement dropped: it was written before, or another worker has the entry');
+      case 'retry':
+        throw new WakeAgain(result.waitMs);
+      case 'settled':
+        if (settlement.kind === 'settled') metrics.undoOutcomes.inc({ state: settlement.state });
+        if (result.wake) queue.wake(result.wake);
+        if (result.ended) concludeSession(orgId, entry, result.ended);
+        return;
+      default:
+        result satisfies never;
+    }
+  }
+
+  function concludeSession(
+    orgId: string,
+    { sessionId }: ClaimedEntry,
+    ended: NonNullable<Extract<SettleResult, { outcome: 'settled' }>['ended']>,
+  ): void {
+    if (ended.unwind_seconds !== null) metrics.unwindSeconds.observe(ended.unwind_seconds);
+    if (ended.dead_letter_id === null) {
+      logger.info({ session_id: sessionId, state: ended.state }, 'unwind ended');
+      return;
+    }
+    logger.error({ session_id: sessionId, dead_letter_id: ended.dead_letter_id }, 'unwind halted: a person must look');
+    resources.deadLetters.announce({ orgId, sessionId, deadLetterId: ended.dead_letter_id });
+  }
+
+  return async ({ org_id: orgId, session_id: sessionId, undo_id: undoId }) => {
+    const askedAtMs = monotonicMs();
+    const input = { sessionId, undoId, leaseMs: CLAIM_LEASE_MS };
+    const result = await commits.submit(claimEntry, orgId, input);
+    switch (result.outcome) {
+      case 'gone':
+        return;
+      case 'held':
+      case 'not_due':
+        throw new WakeAgain(result.waitMs);
+      case 'claimed': {
+        const claim = { orgId, undoId, fence: result.entry.fence, renewedAtMs: askedAtMs };
+        claims.hold(claim);
+        try {
+          return await settleTry(orgId, result.entry, claim);
+        } finally {
+          claims.release(claim);
+        }
+      }
+      default:
+        result satisfies never;
+    }
+  };
+}

@@ -1,0 +1,36 @@
+import { effectKey } from '@undolog/shared/domain/effect-key';
+import { JsonText, memberOf, nodeOf, nodeValue, type JsonNode } from '@undolog/shared/domain/json-text';
+import type { UndoCall } from './compensation-call.js';
+
+const PLACEHOLDER = /\{([^{}]*)\}/g;
+
+function fromArgs(body: string, path: readonly string[]): string | undefined {
+  let node: JsonNode | undefined = nodeOf(new JsonText(body));
+  for (const key of path) node = node && memberOf(node, key);
+  if (node === undefined || node.kind === 'null' || node.kind === 'object' || node.kind === 'array') return undefined;
+  // A number keeps its own digits: 9007199254740993 must not become its neighbour.
+  return node.kind === 'string' ? String(nodeValue(node)) : body.slice(node.start, node.end);
+}
+
+function valueOf(name: string, call: UndoCall): string | undefined {
+  if (name === 'undo_id') return call.undoId;
+  if (name === 'effect.idempotency_key') return effectKey(call.effectId);
+  const [root, ...path] = name.split('.');
+  return root === 'args' && path.length > 0 ? fromArgs(call.body, path) : undefined;
+}
+
+/**
+ * Fills `{args.a.b}`, `{effect.idempotency_key}` and `{undo_id}`, percent-encoded.
+ *
+ * @returns undefined when one of them has no value: such an address must not be asked.
+ */
+export function fillTemplate(template: string, call: UndoCall): string | undefined {
+  let complete = true;
+  const url = template.replaceAll(PLACEHOLDER, (_whole, name: string) => {
+    const value = valueOf(name, call);
+    // A lone surrogate can't be percent-encoded, so it counts as no value.
+    if (value === undefined || !value.isWellFormed()) complete = false;
+    return complete ? encodeURIComponent(value!) : '';
+  });
+  return complete ? url : undefined;
+}
