@@ -38,7 +38,7 @@ const options = { maxFlightsPerOrg: 1, maxInputsPerFlight: 10 };
 const later = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('group commit', () => {
-  test('what arrives while a transaction is under way shares the next one; equal keys never do', async () => {
+  test('what arrives together shares a transaction, what arrives during one shares the next; equal keys never do', async () => {
     const flights: string[][] = [];
     const commits = new GroupCommit(
       fakeDatabase(async (ids) => {
@@ -48,9 +48,14 @@ describe('group commit', () => {
       options,
     );
     const submit = (key: string) => commits.submit(echo, 'org', { key });
-    const answers = await Promise.all(['a', 'b', 'b', 'c', 'd'].map(submit));
-    expect(answers).toEqual(['shared a', 'shared b', 'shared b', 'shared c', 'shared d']);
-    expect(flights).toEqual([['a'], ['b', 'c', 'd'], ['b']]);
+    const early = Promise.all(['a', 'b', 'b'].map(submit));
+    await later();
+    const late = Promise.all(['c', 'd'].map(submit));
+    expect([...(await early), ...(await late)]).toEqual(['a', 'b', 'b', 'c', 'd'].map((key) => `shared ${key}`));
+    expect(flights).toEqual([
+      ['a', 'b'],
+      ['b', 'c', 'd'],
+    ]);
   });
 
   test('orgs never share a transaction', async () => {
@@ -62,18 +67,26 @@ describe('group commit', () => {
       }),
       options,
     );
-    await Promise.all(['x', 'y'].flatMap((org) => ['a', 'b', 'c'].map((key) => commits.submit(echo, org, { key: org + key }))));
+    await Promise.all(
+      ['x', 'y'].flatMap((org) => ['a', 'b', 'c'].map((key) => commits.submit(echo, org, { key: org + key }))),
+    );
     for (const ids of flights) expect(new Set(ids.map((id) => id[0]))).toHaveProperty('size', 1);
   });
 
   test('when a shared transaction fails for its contents, each operation runs alone', async () => {
-    const commits = new GroupCommit(fakeDatabase(() => Promise.reject(new Error('poison'))), options);
+    const commits = new GroupCommit(
+      fakeDatabase(() => Promise.reject(new Error('poison'))),
+      options,
+    );
     const submit = (key: string) => commits.submit(echo, 'org', { key });
     expect(await Promise.all(['a', 'b'].map(submit))).toEqual(['alone a', 'alone b']);
   });
 
   test('C92: when Postgres does not answer, the outcome is unknown to all of them and nothing is run again', async () => {
-    const commits = new GroupCommit(fakeDatabase(() => Promise.reject(new DatabaseUnavailable('gone'))), options);
+    const commits = new GroupCommit(
+      fakeDatabase(() => Promise.reject(new DatabaseUnavailable('gone'))),
+      options,
+    );
     const submit = (key: string) => commits.submit(echo, 'org', { key });
     const results = await Promise.allSettled(['a', 'b'].map(submit));
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);

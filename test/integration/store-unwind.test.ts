@@ -2,6 +2,7 @@ import { uuidv7 } from '@undolog/shared/runtime/clock';
 import { redriveSession } from '@undolog/shared/store/redrive-session';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkStateMoves } from '../support/state-moves.js';
 import { DONE, openStoreWorld, REFUSED, UNCONFIRMED, type StoreWorld } from '../support/store-world.js';
 
 let world: StoreWorld;
@@ -18,7 +19,10 @@ describe('claiming', () => {
     expect((await world.claim(sessionId, undoIds[0]!)).outcome).toBe('gone');
     expect((await world.claim(sessionId, undoIds[1]!)).outcome).toBe('gone');
     const claims = await Promise.all(Array.from({ length: 10 }, () => world.claim(sessionId, undoIds[2]!)));
-    expect(claims.map(({ outcome }) => outcome).toSorted()).toEqual(['claimed', ...Array(9).fill('held')]);
+    expect(claims.map(({ outcome }) => outcome).toSorted()).toEqual([
+      'claimed',
+      ...Array.from({ length: 9 }, () => 'held'),
+    ]);
   });
 
   test('nothing of an active or a completed session can be claimed', async () => {
@@ -34,12 +38,16 @@ describe('claiming', () => {
       expect(entry).toMatchObject({ attempt, sawUnknown: attempt > 1, mayCall: true });
       await sleep(5);
     }
-    expect(await world.mustClaim(sessionId, undoIds[0]!)).toMatchObject({ attempt: 4, sawUnknown: true, mayCall: false });
+    expect(await world.mustClaim(sessionId, undoIds[0]!)).toMatchObject({
+      attempt: 4,
+      sawUnknown: true,
+      mayCall: false,
+    });
     const outcomes = await world.rows<{ outcome: string }>(
       'SELECT outcome FROM undolog_attempts WHERE org_id = $1 AND undo_id = $2 ORDER BY attempt',
       undoIds[0],
     );
-    expect(outcomes.map((row) => row.outcome)).toEqual(Array(4).fill('unknown'));
+    expect(outcomes.map((row) => row.outcome)).toEqual(['unknown', 'unknown', 'unknown', 'unknown']);
   });
 });
 
@@ -75,7 +83,10 @@ describe('settling', () => {
     const halted = await world.settle(await world.mustClaim(sessionId, undoIds[1]!), REFUSED);
     expect(halted).toMatchObject({ outcome: 'settled', wake: null, ended: { state: 'halted' } });
     expect(await world.undoStates(sessionId)).toEqual(['compensated', 'failed', 'active']);
-    const letters = await world.rows('SELECT 1 FROM undolog_dead_letters WHERE org_id = $1 AND session_id = $2', sessionId);
+    const letters = await world.rows(
+      'SELECT 1 FROM undolog_dead_letters WHERE org_id = $1 AND session_id = $2',
+      sessionId,
+    );
     expect(letters).toHaveLength(1);
     expect(await world.fail(sessionId)).toBeNull();
     expect(await world.stateOf(sessionId)).toBe('halted');
@@ -107,7 +118,7 @@ describe('settling', () => {
     const sessionId = await world.open();
     for (const stepIndex of [10, 2, 9, 1, 11]) await world.register(sessionId, { stepIndex });
     const order: number[] = [];
-    for (let wake = await world.fail(sessionId); wake; ) {
+    for (let wake = await world.fail(sessionId); wake;) {
       const entry = await world.mustClaim(sessionId, wake.undoId);
       const sql = 'SELECT stack_position FROM undolog_undo_stack WHERE org_id = $1 AND undo_id = $2';
       const [row] = await world.rows<{ stack_position: number }>(sql, wake.undoId);
@@ -152,5 +163,22 @@ describe('ending', () => {
       sessionId,
     );
     expect(row!.failure_kind).toBe('lease_expired');
+  });
+});
+
+describe('the transition tables', () => {
+  test('know every move that the SQL has made in this file', async () => {
+    const moves = await checkStateMoves(world.database);
+    expect(moves.length).toBeGreaterThan(12);
+  });
+
+  test('throw, naming both states, at a move that they do not know', async () => {
+    const { sessionId } = await world.run(1);
+    await world.rows(
+      `UPDATE undolog_sessions SET state = 'completed', lease_expires_at = NULL WHERE org_id = $1 AND session_id = $2`,
+      sessionId,
+    );
+    await world.rows(`UPDATE undolog_sessions SET state = 'active' WHERE org_id = $1 AND session_id = $2`, sessionId);
+    await expect(checkStateMoves(world.database)).rejects.toThrow(`can't move from completed to active`);
   });
 });

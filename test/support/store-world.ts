@@ -15,6 +15,7 @@ import { openSession, type OpenSession } from '@undolog/shared/store/open-sessio
 import { putCompensation } from '@undolog/shared/store/put-compensation';
 import { registerEffect, type RegisterEffect, type RegisterResult } from '@undolog/shared/store/register-effect';
 import { settleEntry, type SettleResult } from '@undolog/shared/store/settle-entries';
+import { recordStateMoves } from './state-moves.js';
 
 export const json = (value: unknown): JsonText => new JsonText(JSON.stringify(value));
 export const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
@@ -134,13 +135,16 @@ export class StoreWorld {
   }
 
   async undoStates(sessionId: string): Promise<string[]> {
-    const sql = 'SELECT state FROM undolog_undo_stack WHERE org_id = $1 AND session_id = $2 ORDER BY stack_position DESC';
+    const sql =
+      'SELECT state FROM undolog_undo_stack WHERE org_id = $1 AND session_id = $2 ORDER BY stack_position DESC';
     return (await this.rows<{ state: string }>(sql, sessionId)).map((row) => row.state);
   }
 }
 
 /** A fresh database with the schema, one org and the compensation `cancel@1`; `close` drops it. */
-export async function openStoreWorld(name: string): Promise<{ world: StoreWorld; url: string; close(): Promise<void> }> {
+export async function openStoreWorld(
+  name: string,
+): Promise<{ world: StoreWorld; url: string; close(): Promise<void> }> {
   const serverUrl = process.env['DATABASE_URL'];
   if (!serverUrl) throw new Error('DATABASE_URL is unset: run the tests through npm test');
   const fresh = await freshDatabase(serverUrl, name);
@@ -148,6 +152,7 @@ export async function openStoreWorld(name: string): Promise<{ world: StoreWorld;
   const onError = (): void => undefined;
   const limits = { maxConnections: 8, connectTimeoutMs: 5000, queryTimeoutMs: 10_000 };
   const database = openDatabase({ url: fresh.url, ...limits, onError });
+  await recordStateMoves(database);
   const world = new StoreWorld(database);
   const org = { orgId: world.orgId, name, keyId: uuidv7(), secretHash: randomBytes(32) };
   await database.transaction((tx) => createOrg(tx, org));

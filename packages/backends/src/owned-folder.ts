@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { chown, mkdtemp, rm } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { canReach, type Account } from './account.js';
@@ -63,7 +64,7 @@ export async function ownFolder(purpose: string, account?: Account): Promise<Own
   // Neither the guard nor its pipe may keep a finished owner alive, and a guard that was killed must not fail the owner.
   guard.unref();
   guard.stdin.on('error', () => undefined);
-  if ('unref' in guard.stdin && typeof guard.stdin.unref === 'function') guard.stdin.unref();
+  (guard.stdin as Partial<Pick<Socket, 'unref'>>).unref?.();
   return {
     path,
     watch: (pid, signal) => void guard.stdin.write(`watch ${pid} ${signal}\n`),

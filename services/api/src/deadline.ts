@@ -1,7 +1,7 @@
 import { DatabaseUnavailable } from '@undolog/shared/store/database';
 
 /** A client is told within 2 s that Postgres is lost; the rest is for the way there and back. */
-export const ANSWER_WITHIN_MS = 1_800;
+export const ANSWER_WITHIN_MS = 1_600;
 
 /**
  * Gives up waiting, not the work: what is under way goes on, and its outcome is unknown to the caller.

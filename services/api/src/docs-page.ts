@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Router } from 'express';
 import helmet from 'helmet';
-import { nameRoute } from './middleware/observe.js';
 import { describeApi } from './openapi.js';
 import { JSON_TYPE, send } from './reply.js';
 import { readScalarBundle } from './scalar-bundle.js';
@@ -26,6 +25,8 @@ const START = `Scalar.createApiReference('#app', {
   url: '/openapi.json',
   withDefaultFonts: false,
   telemetry: false,
+  showDeveloperTools: 'never',
+  hideClientButton: true,
   agent: { disabled: true },
   mcp: { disabled: true },
 });
@@ -58,23 +59,24 @@ export function docsRouter(): Router {
   let openapi: string | undefined;
   const router = Router({ caseSensitive: true });
   router.get('/openapi.json', (_request, response) => {
-    nameRoute(response, '/openapi.json');
     openapi ??= JSON.stringify(describeApi(versionOfPackage()));
     send(response, { status: 200, contentType: JSON_TYPE, text: openapi });
   });
   router.use('/docs', helmet({ contentSecurityPolicy, strictTransportSecurity: false }));
   router.get('/docs', (_request, response) => {
-    nameRoute(response, '/docs');
     send(response, { status: 200, contentType: 'text/html; charset=utf-8', text: PAGE });
   });
   router.get('/docs/start.js', (_request, response) => {
-    nameRoute(response, '/docs');
     send(response, { status: 200, contentType: 'text/javascript; charset=utf-8', text: START });
   });
   router.get('/docs/scalar.js', async (_request, response) => {
-    nameRoute(response, '/docs');
     const headers = { 'cache-control': 'public, max-age=86400' };
-    send(response, { status: 200, contentType: 'text/javascript; charset=utf-8', text: await readScalarBundle(), headers });
+    send(response, {
+      status: 200,
+      contentType: 'text/javascript; charset=utf-8',
+      text: await readScalarBundle(),
+      headers,
+    });
   });
   return router;
 }

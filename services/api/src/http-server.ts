@@ -1,6 +1,5 @@
-import { createServer, STATUS_CODES, type Server } from 'node:http';
+import { createServer, STATUS_CODES, type RequestListener, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Express } from 'express';
 import { badRequest, PROBLEM_TYPE } from './reply.js';
 
 /** Longer than the idle time of common load balancers, so that they close first and never meet a closing socket. */
@@ -13,7 +12,7 @@ const CLOSE_WITHIN_MS = 10_000;
 const CLOSE_POLL_MS = 100;
 
 /** The server with its limits in time; the caller listens. */
-export function createHttpServer(app: Express): Server {
+export function createHttpServer(app: RequestListener): Server {
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_WITHIN_MS, requestTimeout: REQUEST_WITHIN_MS },
     app,

@@ -11,10 +11,10 @@ import { apiReadiness } from './readiness.js';
 import type { Resources } from './resources.js';
 
 /** Both stay below the time in which a client must know that Postgres is lost. */
-const CONNECT_TIMEOUT_MS = 1500;
-const QUERY_TIMEOUT_MS = 1500;
+const CONNECT_TIMEOUT_MS = 1400;
+const QUERY_TIMEOUT_MS = 1400;
 
-const MAX_FLIGHTS_PER_ORG = 4;
+const MAX_FLIGHTS_PER_ORG = 1;
 const MAX_INPUTS_PER_FLIGHT = 100;
 
 export interface OpenResources extends Resources {

@@ -70,12 +70,9 @@ function paramsOf({ path }: Route): z.ZodObject | undefined {
 }
 
 const IDEMPOTENCY_HEADER = z.object({
-  'Idempotency-Key': z
-    .string()
-    .min(1)
-    .max(255)
-    .optional()
-    .meta({ description: 'Repeat the same request under the same key after a lost answer: it is done once. Kept 24 h.' }),
+  'Idempotency-Key': z.string().min(1).max(255).optional().meta({
+    description: 'Repeat the same request under the same key after a lost answer: it is done once. Kept 24 h.',
+  }),
 });
 
 function toConfig(route: Route): RouteConfig {

@@ -39,7 +39,12 @@ export interface ProblemExtras {
 export function refuse(code: ErrorCodeName, detail?: string, extras: ProblemExtras = {}): Reply {
   const { status, title, meaning } = ERROR_CODES[code];
   const problem = { type: `urn:undolog:error:${code}`, title, status, detail: detail ?? meaning, code, ...extras };
-  return { status, contentType: PROBLEM_TYPE, text: stringifyWithText(problem), headers: HEADERS_OF[code] ?? NO_HEADERS };
+  return {
+    status,
+    contentType: PROBLEM_TYPE,
+    text: stringifyWithText(problem),
+    headers: HEADERS_OF[code] ?? NO_HEADERS,
+  };
 }
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};

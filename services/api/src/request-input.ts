@@ -12,12 +12,13 @@ export type Checked<T> = { readonly value: T } | { readonly refused: Reply };
 /** The body as plain values, but with the members in `raw` as the text that came. */
 function plainBody(node: JsonNode, raw: RawMembers): unknown {
   if (node.kind !== 'object') return nodeValue(node);
-  // Without a prototype `__proto__` is a member like any other: unknown, and refused.
-  const body = Object.create(null) as Record<string, unknown>;
+  const body: Record<string, unknown> = {};
   for (const { key, value } of node.members) {
     const kept = Object.hasOwn(raw, key) ? raw[key] : undefined;
-    if (kept === true) body[key] = new JsonText(nodeText(value));
-    else body[key] = kept === undefined ? nodeValue(value) : plainBody(value, kept);
+    const member = kept === true ? new JsonText(nodeText(value)) : kept ? plainBody(value, kept) : nodeValue(value);
+    // Assigned, `__proto__` would change the object; defined, it is a member like any other: unknown, and refused.
+    if (key === '__proto__') Object.defineProperty(body, key, { value: member, enumerable: true });
+    else body[key] = member;
   }
   return body;
 }

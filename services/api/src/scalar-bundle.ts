@@ -21,10 +21,10 @@ export function readScalarBundle(): Promise<string> {
 }
 
 async function load(): Promise<string> {
-  const { default: plugin } = await import('@scalar/fastify-api-reference');
+  const { default: plugin } = (await import('@scalar/fastify-api-reference')) as { default: unknown };
   const routes: PluginRoute[] = [];
   const fastify = { route: (route: PluginRoute) => void routes.push(route), log: { warn: () => undefined } };
-  const register = plugin as unknown as (fastify: object, options: object, next: () => void) => void;
+  const register = plugin as (fastify: object, options: object, next: () => void) => void;
   register(fastify, { routePrefix: '/docs', configuration: { url: '/openapi.json' } }, () => undefined);
   const script = routes.find((route) => route.url.endsWith('.js'));
   if (!script) throw new Error('the documentation package no longer carries its script');

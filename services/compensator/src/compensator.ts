@@ -20,7 +20,7 @@ import { createUnwinder } from './unwinder.js';
 
 const CONNECT_TIMEOUT_MS = 5000;
 const QUERY_TIMEOUT_MS = 10_000;
-const MAX_FLIGHTS_PER_ORG = 2;
+const MAX_FLIGHTS_PER_ORG = 1;
 const MAX_ENTRIES_PER_FLIGHT = 200;
 
 export interface Compensator {

@@ -1,5 +1,10 @@
 import type { CompensationQueue } from '@undolog/shared/queue/compensation-queue';
-import { findUnannounced, markAnnounced, type Announcement } from '@undolog/shared/store/announce-dead-letters';
+import {
+  findUnannounced,
+  markAnnounced,
+  unmarkIfLost,
+  type Announcement,
+} from '@undolog/shared/store/announce-dead-letters';
 import type { Database } from '@undolog/shared/store/database';
 
 const SWEEP_LIMIT = 500;
@@ -17,7 +22,7 @@ export interface DeadLetterAnnouncer {
  */
 export function createDeadLetterAnnouncer(
   database: Database,
-  queue: Pick<CompensationQueue, 'announce'>,
+  queue: Pick<CompensationQueue, 'announce' | 'countAnnounced'>,
   onError: (error: Error) => void,
 ): DeadLetterAnnouncer {
   async function write(letters: readonly Announcement[]): Promise<void> {
@@ -30,6 +35,7 @@ export function createDeadLetterAnnouncer(
       write([letter]).catch(onError);
     },
     async announceMissing() {
+      await unmarkIfLost(database, await queue.countAnnounced());
       const letters = await findUnannounced(database, SWEEP_LIMIT);
       await write(letters);
       return letters.length;

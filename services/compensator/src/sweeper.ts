@@ -85,7 +85,10 @@ export function startSweeper(resources: SweeperResources): Sweeper {
   let timer: NodeJS.Timeout | undefined;
   async function sweep(): Promise<void> {
     for (const duty of duties) if (!stopped) await duty().catch(resources.onError);
-    if (!stopped) timer = setTimeout(() => (turn = sweep()), sweepMs);
+    if (stopped) return;
+    timer = setTimeout(() => {
+      turn = sweep();
+    }, sweepMs);
   }
   let turn = sweep();
 

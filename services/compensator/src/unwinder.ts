@@ -1,6 +1,6 @@
 import { WakeAgain } from '@undolog/shared/queue/compensation-worker';
 import type { CompensationQueue } from '@undolog/shared/queue/compensation-queue';
-import type { WakeUpPayload } from '@undolog/shared/queue/job';
+import type { WakeUpPayload } from '@undolog/shared/wire/jobs';
 import { monotonicMs, uuidv7 } from '@undolog/shared/runtime/clock';
 import type { Logger } from '@undolog/shared/runtime/logger';
 import type { Metrics } from '@undolog/shared/runtime/metrics';

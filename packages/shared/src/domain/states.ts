@@ -28,15 +28,7 @@ export const EFFECT_STATES = [
 ] as const;
 export type EffectState = (typeof EFFECT_STATES)[number];
 
-export const UNDO_STATES = [
-  'pending',
-  'active',
-  'running',
-  'compensated',
-  'failed',
-  'unconfirmed',
-  'skipped',
-] as const;
+export const UNDO_STATES = ['pending', 'active', 'running', 'compensated', 'failed', 'unconfirmed', 'skipped'] as const;
 export type UndoState = (typeof UNDO_STATES)[number];
 
 export type TransitionTable<S extends string> = { readonly [From in S]: readonly S[] };
@@ -44,7 +36,8 @@ export type TransitionTable<S extends string> = { readonly [From in S]: readonly
 export const SESSION_TRANSITIONS: TransitionTable<SessionState> = {
   // To compensating: a rollback to a savepoint.
   active: ['completed', 'failed', 'compensating'],
-  failed: ['compensating'],
+  // To compensated: there was nothing to undo, so it is compensated at once.
+  failed: ['compensating', 'compensated'],
   // To active: a rollback that is done.
   compensating: ['compensated', 'halted', 'active'],
   halted: ['compensating', 'resolved'],

@@ -18,6 +18,8 @@ export interface CompensationQueue {
   /** Adds the jobs now. @throws when the queue is away. */
   wakeAll(wakeUps: readonly WakeUp[]): Promise<void>;
   announce(notices: readonly DeadLetterNotice[]): Promise<void>;
+  /** How many announcements the dead-letter queue holds, taken by somebody or not. */
+  countAnnounced(): Promise<number>;
   ping(): Promise<boolean>;
   /** What makes this Redis unfit, or undefined. One that may evict keys loses locks and jobs. */
   findFault(): Promise<'unreachable' | 'evicting_policy' | undefined>;
@@ -88,6 +90,7 @@ export function openCompensationQueue(location: QueueLocation, onError: (error: 
         })),
       );
     },
+    countAnnounced: () => deadLetters.getJobCountByTypes('wait', 'active', 'delayed', 'completed', 'failed'),
     ping: () => pinged(backend.connection instanceof Redis ? backend.connection.ping() : queue.getJobCounts('waiting')),
     async findFault() {
       if (!(backend.connection instanceof Redis)) return undefined;

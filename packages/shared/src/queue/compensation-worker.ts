@@ -1,6 +1,7 @@
 import { Worker, type ConnectionOptions, type Job } from 'bullmq';
 import { openQueueBackend, type QueueLocation } from './backend.js';
-import { parsePayload, type WakeUpPayload } from './job.js';
+import type { WakeUpPayload } from '../wire/jobs.js';
+import { parsePayload } from './job.js';
 import { COMPENSATION_QUEUE } from './names.js';
 
 /** Thrown by a job's handler: wake somebody for this entry again after `waitMs`. */

@@ -1,14 +1,6 @@
 import type { JobsOptions } from 'bullmq';
-import { z } from 'zod';
 import type { WakeUp } from '../domain/wake-up.js';
-
-const payload = z.object({
-  org_id: z.uuid(),
-  session_id: z.string().min(1).max(200),
-  undo_id: z.uuid(),
-});
-
-export type WakeUpPayload = z.infer<typeof payload>;
+import { wakeUpPayload, type WakeUpPayload } from '../wire/jobs.js';
 
 export function toPayload({ orgId, sessionId, undoId }: WakeUp): WakeUpPayload {
   return { org_id: orgId, session_id: sessionId, undo_id: undoId };
@@ -16,7 +8,7 @@ export function toPayload({ orgId, sessionId, undoId }: WakeUp): WakeUpPayload {
 
 /** @returns undefined for a job that we did not write. */
 export function parsePayload(data: unknown): WakeUpPayload | undefined {
-  return payload.safeParse(data).data;
+  return wakeUpPayload.safeParse(data).data;
 }
 
 /** The backoff strategy of every job: the delay that Postgres stored. */

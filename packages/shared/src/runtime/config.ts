@@ -16,10 +16,13 @@ const wholeNumber = (min: number, max: number) =>
     .pipe(z.number().min(min).max(max));
 
 const urlOf = (...protocols: string[]) =>
-  z.string().refine((text) => {
-    if (!URL.canParse(text)) return false;
-    return protocols.includes(new URL(text).protocol);
-  }, `must be a ${protocols.map((protocol) => `${protocol}//`).join(' or ')} address`);
+  z.string().refine(
+    (text) => {
+      if (!URL.canParse(text)) return false;
+      return protocols.includes(new URL(text).protocol);
+    },
+    `must be a ${protocols.map((protocol) => `${protocol}//`).join(' or ')} address`,
+  );
 
 const encryptionKey = z
   .base64(`must be ${KEY_BYTES} bytes in base64`)

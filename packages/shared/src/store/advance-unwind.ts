@@ -15,11 +15,13 @@ import type { Statement } from './database.js';
  * ```
  */
 const ADVANCE = `
-WITH due AS (
+WITH item AS MATERIALIZED (
+  SELECT $1::uuid AS org_id, i.* FROM unnest($2::text[], $3::uuid[]) AS i (session_id, dead_letter_id)
+), due AS MATERIALIZED (
   SELECT s.*, t.state AS top_state, i.dead_letter_id
-  FROM unnest($2::text[], $3::uuid[]) AS i (session_id, dead_letter_id)
-  JOIN undolog_sessions s ON s.org_id = $1 AND s.session_id = i.session_id
-  LEFT JOIN undolog_undo_stack t ON t.org_id = $1 AND t.undo_id = s.top_undo_id AND t.superseded_by IS NULL
+  FROM item i
+  JOIN undolog_sessions s ON s.org_id = i.org_id AND s.session_id = i.session_id
+  LEFT JOIN undolog_undo_stack t ON t.org_id = i.org_id AND t.undo_id = s.top_undo_id AND t.superseded_by IS NULL
   WHERE s.state IN ('failed', 'compensating')
     AND (t.state IS NULL OR t.state NOT IN ('pending', 'active', 'running'))
 ), chosen AS (
@@ -33,7 +35,7 @@ WITH due AS (
   FROM due d
   LEFT JOIN LATERAL (
     SELECT u.undo_id, u.stack_position, u.fence FROM undolog_undo_stack u
-    WHERE u.org_id = $1 AND u.session_id = d.session_id AND u.superseded_by IS NULL
+    WHERE u.org_id = d.org_id AND u.session_id = d.session_id AND u.superseded_by IS NULL
       AND u.state IN ('pending', 'active', 'running')
       AND u.stack_position > coalesce(d.rollback_to, -1)
       AND u.stack_position <= coalesce(d.unwind_from, 2147483647)
@@ -41,7 +43,7 @@ WITH due AS (
   ) n ON NOT (d.on_compensation_failure = 'halt' AND coalesce(d.top_state, '') IN ('failed', 'unconfirmed'))
   LEFT JOIN LATERAL (
     SELECT u.undo_id, u.code FROM undolog_undo_stack u
-    WHERE u.org_id = $1 AND u.session_id = d.session_id AND u.superseded_by IS NULL
+    WHERE u.org_id = d.org_id AND u.session_id = d.session_id AND u.superseded_by IS NULL
       AND u.state IN ('failed', 'unconfirmed')
     ORDER BY u.stack_position DESC LIMIT 1
   ) b ON n.undo_id IS NULL
@@ -55,7 +57,7 @@ WITH due AS (
       THEN clock_timestamp() + s.lease_seconds * interval '1 second' END,
     wake_at = CASE WHEN c.next_undo_id IS NOT NULL THEN s.wake_at END,
     updated_at = clock_timestamp()
-  FROM chosen c WHERE s.org_id = $1 AND s.session_id = c.session_id
+  FROM chosen c WHERE s.org_id = c.org_id AND s.session_id = c.session_id
 ), letter AS (
   INSERT INTO undolog_dead_letters (org_id, dead_letter_id, session_id, undo_id, state, code)
   SELECT $1, dead_letter_id, session_id, broken_undo_id, 'open', broken_code

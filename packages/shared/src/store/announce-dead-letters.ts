@@ -29,3 +29,13 @@ export async function markAnnounced(database: Database, letters: readonly Announ
   const values = [letters.map((letter) => letter.orgId), letters.map((letter) => letter.deadLetterId)];
   await database.query({ name: 'mark_announced', text: MARK, values });
 }
+
+const UNMARK = `
+UPDATE undolog_dead_letters SET announced_at = NULL
+WHERE state = 'open' AND announced_at IS NOT NULL
+  AND (SELECT count(*) FROM undolog_dead_letters WHERE state = 'open' AND announced_at IS NOT NULL) > $1`;
+
+/** Where the queue holds fewer announcements than there are open letters, it has lost some: all are made again. */
+export async function unmarkIfLost(database: Database, inQueue: number): Promise<void> {
+  await database.query({ name: 'unmark_announced', text: UNMARK, values: [inQueue] });
+}

@@ -43,8 +43,8 @@ export type ClaimResult =
 
 // A lost worker leaves its attempt open: that try is unknown, and counts.
 const CLAIM = `
-WITH item AS (
-  SELECT * FROM unnest($2::uuid[], $3::int[]) AS i (undo_id, lease_ms)
+WITH item AS MATERIALIZED (
+  SELECT $1::uuid AS org_id, i.* FROM unnest($2::uuid[], $3::int[]) AS i (undo_id, lease_ms)
 ), seen AS (
   SELECT i.lease_ms, u.*, s.state AS session_state, e.state AS effect_state, e.result,
     e.traceparent, e.committed_at IS NOT NULL AS committed,
@@ -52,10 +52,10 @@ WITH item AS (
     greatest(u.next_attempt_at, CASE WHEN e.committed_at IS NULL AND e.reported IS NULL
       THEN e.executed_at + e.call_timeout_ms * interval '1 millisecond' END) AS due_at
   FROM item i
-  JOIN undolog_undo_stack u ON u.org_id = $1 AND u.undo_id = i.undo_id
-  JOIN undolog_sessions s ON s.org_id = $1 AND s.session_id = u.session_id
-  JOIN undolog_effect_log e ON e.org_id = $1 AND e.effect_id = u.effect_id
-), judged AS (
+  JOIN undolog_undo_stack u ON u.org_id = i.org_id AND u.undo_id = i.undo_id
+  JOIN undolog_sessions s ON s.org_id = i.org_id AND s.session_id = u.session_id
+  JOIN undolog_effect_log e ON e.org_id = i.org_id AND e.effect_id = u.effect_id
+), judged AS MATERIALIZED (
   SELECT *, CASE
     WHEN NOT is_top OR superseded_by IS NOT NULL OR state NOT IN ('pending', 'active', 'running') THEN 'gone'
     WHEN claimed_until > clock_timestamp() THEN 'held'
@@ -73,33 +73,33 @@ WITH item AS (
     saw_unknown = u.saw_unknown OR u.attempt_open,
     attempt_open = j.may_call
   FROM judged j
-  WHERE u.org_id = $1 AND u.undo_id = j.undo_id AND j.outcome = 'claimed'
-  RETURNING u.undo_id, u.fence, u.attempts, u.round_attempts, u.saw_unknown, j.may_call
+  WHERE u.org_id = j.org_id AND u.undo_id = j.undo_id AND j.outcome = 'claimed'
 ), lost AS (
   UPDATE undolog_attempts a SET outcome = 'unknown', error = 'worker_lost'
   FROM judged j
   WHERE j.outcome = 'claimed' AND j.attempt_open
-    AND a.org_id = $1 AND a.undo_id = j.undo_id AND a.attempt = j.attempts
+    AND a.org_id = j.org_id AND a.undo_id = j.undo_id AND a.attempt = j.attempts
 ), attempt AS (
   INSERT INTO undolog_attempts (org_id, undo_id, attempt)
-  SELECT $1, undo_id, attempts FROM entry WHERE may_call
+  SELECT org_id, undo_id, attempts + 1 FROM judged WHERE outcome = 'claimed' AND may_call
 ), effect AS (
   UPDATE undolog_effect_log e SET state = 'compensating'
   FROM judged j
-  WHERE e.org_id = $1 AND e.effect_id = j.effect_id AND j.outcome = 'claimed' AND e.state <> 'compensating'
+  WHERE e.org_id = j.org_id AND e.effect_id = j.effect_id AND j.outcome = 'claimed' AND e.state <> 'compensating'
 ), session AS (
   UPDATE undolog_sessions s SET state = 'compensating', updated_at = clock_timestamp()
   FROM judged j
-  WHERE s.org_id = $1 AND s.session_id = j.session_id AND j.outcome = 'claimed' AND s.state = 'failed'
+  WHERE s.org_id = j.org_id AND s.session_id = j.session_id AND j.outcome = 'claimed' AND s.state = 'failed'
   RETURNING s.session_id
 ), audit AS (
   INSERT INTO undolog_audit_log (org_id, actor, action, session_id)
   SELECT $1, 'undolog', 'session.compensating', session_id FROM session
 )
-SELECT j.undo_id, j.session_id, j.effect_id, j.outcome, j.fn_name, j.version, j.args, j.needs_result, j.result,
-  j.traceparent, j.committed, j.max_retries, e.fence, e.attempts, e.round_attempts, e.saw_unknown, e.may_call,
-  ceil(extract(epoch FROM greatest(j.claimed_until, j.due_at) - clock_timestamp()) * 1000)::int AS wait_ms
-FROM judged j LEFT JOIN entry e ON e.undo_id = j.undo_id`;
+SELECT undo_id, session_id, effect_id, outcome, fn_name, version, args, needs_result, result, traceparent, committed,
+  max_retries, fence + 1 AS fence, attempts + may_call::int AS attempts,
+  round_attempts + may_call::int AS round_attempts, saw_unknown OR attempt_open AS saw_unknown, may_call,
+  ceil(extract(epoch FROM greatest(claimed_until, due_at) - clock_timestamp()) * 1000)::int AS wait_ms
+FROM judged`;
 
 interface Row {
   undo_id: string;

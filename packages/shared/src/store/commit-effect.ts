@@ -22,9 +22,9 @@ export type CommitResult =
   | { readonly outcome: 'effect_not_found' | 'result_conflict' };
 
 const COMMIT = `
-WITH item AS (
-  SELECT * FROM unnest($2::uuid[], $3::bytea[]) AS i (effect_id, result)
-), judged AS (
+WITH item AS MATERIALIZED (
+  SELECT $1::uuid AS org_id, i.* FROM unnest($2::uuid[], $3::bytea[]) AS i (effect_id, result)
+), judged AS MATERIALIZED (
   SELECT i.*, e.session_id, e.undo_id, CASE
     WHEN e.effect_id IS NULL THEN 'effect_not_found'
     WHEN e.committed_at IS NOT NULL AND e.result IS DISTINCT FROM i.result THEN 'differs'
@@ -34,20 +34,20 @@ WITH item AS (
     WHEN e.state = 'failed' THEN 'taken_back'
     ELSE 'commit' END AS outcome
   FROM item i
-  LEFT JOIN undolog_effect_log e ON e.org_id = $1 AND e.effect_id = i.effect_id
-  LEFT JOIN undolog_sessions s ON s.org_id = $1 AND s.session_id = e.session_id
+  LEFT JOIN undolog_effect_log e ON e.org_id = i.org_id AND e.effect_id = i.effect_id
+  LEFT JOIN undolog_sessions s ON s.org_id = i.org_id AND s.session_id = e.session_id
 ), committed AS (
   UPDATE undolog_effect_log e SET state = 'committed', result = j.result, committed_at = clock_timestamp()
   FROM judged j
-  WHERE e.org_id = $1 AND e.effect_id = j.effect_id AND (j.outcome = 'commit' OR (j.outcome = 'taken_back' AND $4))
-  RETURNING e.undo_id
+  WHERE e.org_id = j.org_id AND e.effect_id = j.effect_id AND (j.outcome = 'commit' OR (j.outcome = 'taken_back' AND $4))
+  RETURNING e.org_id, e.undo_id
 ), entry AS (
   UPDATE undolog_undo_stack u SET state = 'active'
-  FROM committed c WHERE u.org_id = $1 AND u.undo_id = c.undo_id AND u.state = 'pending'
+  FROM committed c WHERE u.org_id = c.org_id AND u.undo_id = c.undo_id AND u.state = 'pending'
 ), lease AS (
   UPDATE undolog_sessions s SET lease_expires_at = ${RENEWED_LEASE}, updated_at = clock_timestamp()
-  FROM (SELECT DISTINCT session_id FROM judged WHERE outcome = 'commit') j
-  WHERE s.org_id = $1 AND s.session_id = j.session_id AND ${RENEWAL_DUE}
+  FROM (SELECT DISTINCT org_id, session_id FROM judged WHERE outcome = 'commit') j
+  WHERE s.org_id = j.org_id AND s.session_id = j.session_id AND ${RENEWAL_DUE}
 )
 SELECT effect_id, undo_id, outcome FROM judged`;
 
@@ -78,7 +78,11 @@ WITH kept AS (
 INSERT INTO undolog_audit_log (org_id, actor, action, session_id, undo_id)
 SELECT $1, $4, 'effect.committed_late', session_id, undo_id FROM kept`;
 
-async function sameResult(tx: Tx, orgId: string, input: CommitEffect): Promise<'repeated' | 'repeated_late' | 'differs'> {
+async function sameResult(
+  tx: Tx,
+  orgId: string,
+  input: CommitEffect,
+): Promise<'repeated' | 'repeated_late' | 'differs'> {
   const [row] = await tx.query<{ result: Buffer | null; committed_late: boolean }>({
     text: 'SELECT result, committed_late FROM undolog_effect_log WHERE org_id = $1 AND effect_id = $2',
     values: [orgId, input.effectId],

@@ -37,14 +37,17 @@ export interface DatabaseOptions {
   readonly onError: (error: Error) => void;
 }
 
-// Every statement has an index for its way in. A plan cached while the tables were empty must not stay a scan once
-// they are not, so plans are made once and only of index look-ups.
+// Plans are made once per connection, perhaps while the tables are empty, and must still fit when they are not. So only
+// plans that look rows up by index, one outer row at a time, are allowed; and the shared statements take the org from
+// their materialised `item`, not from the parameter, so that no index can be entered by the org alone.
 const SESSION_SETTINGS = [
   'TimeZone=UTC',
   'jit=off',
   'enable_seqscan=off',
   'enable_hashjoin=off',
   'enable_mergejoin=off',
+  'enable_bitmapscan=off',
+  'enable_material=off',
   'plan_cache_mode=force_generic_plan',
 ];
 
@@ -64,7 +67,9 @@ function sqlState(error: unknown): string | undefined {
 function asUnavailable(error: unknown): unknown {
   const state = sqlState(error);
   if (state !== undefined && !UNAVAILABLE.test(state)) return error;
-  return error instanceof DatabaseUnavailable ? error : new DatabaseUnavailable('Postgres did not answer', { cause: error });
+  return error instanceof DatabaseUnavailable
+    ? error
+    : new DatabaseUnavailable('Postgres did not answer', { cause: error });
 }
 
 /** Postgres answers COMMIT with ROLLBACK when the transaction had failed; that must never look like success. */
@@ -77,12 +82,29 @@ function run(client: pg.PoolClient | pg.Pool, statement: Statement): Promise<pg.
   return client.query({ ...(name === undefined ? {} : { name }), text, values: [...(values ?? [])] });
 }
 
+/** The driver's socket; its type is not part of the driver's declarations. */
+interface WithSocket {
+  readonly connection: { readonly stream: { cork(): void; uncork(): void } };
+}
+
+/** Everything that `send` writes to the connection leaves in one packet instead of one per message. */
+function inOnePacket<T>(client: pg.PoolClient, send: () => T): T {
+  const { stream } = (client as unknown as WithSocket).connection;
+  stream.cork();
+  try {
+    return send();
+  } finally {
+    stream.uncork();
+  }
+}
+
 async function inOneFlight(client: pg.PoolClient, statements: readonly Statement[]): Promise<object[][]> {
-  const settled = await Promise.allSettled([
+  const sent = inOnePacket(client, () => [
     client.query('BEGIN'),
     ...statements.map((statement) => run(client, statement)),
     client.query('COMMIT'),
   ]);
+  const settled = await Promise.allSettled(sent);
   const failed = settled.find((one) => one.status === 'rejected');
   if (failed) throw failed.reason as Error;
   const results = settled.map((one) => (one as PromiseFulfilledResult<pg.QueryResult>).value);
@@ -94,12 +116,19 @@ async function stepByStep<T>(client: pg.PoolClient, work: (tx: Tx) => Promise<T>
   await client.query('BEGIN');
   try {
     const value = await work({
-      query: async <R extends object>(statement: Statement) => (await run(client, statement)).rows as R[],
+      async query<R extends object>(statement: Statement) {
+        try {
+          return (await run(client, statement)).rows as R[];
+        } catch (error) {
+          throw asUnavailable(error);
+        }
+      },
     });
     assertCommitted(await client.query('COMMIT'));
     return value;
   } catch (error) {
-    if (sqlState(error) !== undefined || !(error instanceof DatabaseUnavailable)) await client.query('ROLLBACK');
+    // A connection that has gone silent would keep a ROLLBACK waiting; it is thrown away instead.
+    if (!(error instanceof DatabaseUnavailable)) await client.query('ROLLBACK');
     throw error;
   }
 }

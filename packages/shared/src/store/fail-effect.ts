@@ -29,9 +29,9 @@ export type FailEffectResult =
 
 // A report after the session failed may still spare an entry that was not started its call.
 const FAIL = `
-WITH item AS (
-  SELECT * FROM unnest($2::uuid[], $3::bytea[], $4::text[]) AS i (effect_id, error, applied)
-), judged AS (
+WITH item AS MATERIALIZED (
+  SELECT $1::uuid AS org_id, i.* FROM unnest($2::uuid[], $3::bytea[], $4::text[]) AS i (effect_id, error, applied)
+), judged AS MATERIALIZED (
   SELECT i.*, e.session_id, e.undo_id, e.state, s.state = 'active' AND NOT ${LEASE_EXPIRED} AS session_active,
     CASE
       WHEN e.effect_id IS NULL THEN 'effect_not_found'
@@ -39,28 +39,29 @@ WITH item AS (
       WHEN e.state = 'executing' AND s.state IN ('active', 'failed', 'compensating', 'halted') THEN 'record'
       ELSE 'known' END AS outcome
   FROM item i
-  LEFT JOIN undolog_effect_log e ON e.org_id = $1 AND e.effect_id = i.effect_id
-  LEFT JOIN undolog_sessions s ON s.org_id = $1 AND s.session_id = e.session_id
+  LEFT JOIN undolog_effect_log e ON e.org_id = i.org_id AND e.effect_id = i.effect_id
+  LEFT JOIN undolog_sessions s ON s.org_id = i.org_id AND s.session_id = e.session_id
 ), reported AS (
   UPDATE undolog_effect_log e SET error = j.error, reported = j.applied,
     state = CASE j.applied WHEN 'not_applied' THEN 'failed' ELSE e.state END
-  FROM judged j WHERE e.org_id = $1 AND e.effect_id = j.effect_id AND j.outcome = 'record'
-  RETURNING e.effect_id, e.undo_id, e.session_id, e.state
+  FROM judged j WHERE e.org_id = j.org_id AND e.effect_id = j.effect_id AND j.outcome = 'record'
+  RETURNING e.org_id, e.effect_id, e.undo_id, e.session_id, e.state
 ), entry AS (
   UPDATE undolog_undo_stack u SET state = 'skipped', reason = $5
   FROM reported r
-  WHERE u.org_id = $1 AND u.undo_id = r.undo_id AND r.state = 'failed' AND u.state = 'pending'
+  WHERE u.org_id = r.org_id AND u.undo_id = r.undo_id AND r.state = 'failed' AND u.state = 'pending'
   RETURNING u.undo_id, u.session_id
 ), audit AS (
   INSERT INTO undolog_audit_log (org_id, actor, action, session_id, undo_id, reason)
   SELECT $1, 'undolog', 'undo.skipped', session_id, undo_id, $5 FROM entry
 ), lease AS (
   UPDATE undolog_sessions s SET lease_expires_at = ${RENEWED_LEASE}, updated_at = clock_timestamp()
-  FROM (SELECT DISTINCT session_id FROM judged WHERE outcome = 'record' AND session_active) j
-  WHERE s.org_id = $1 AND s.session_id = j.session_id AND ${RENEWAL_DUE}
+  FROM (SELECT DISTINCT org_id, session_id FROM judged WHERE outcome = 'record' AND session_active) j
+  WHERE s.org_id = j.org_id AND s.session_id = j.session_id AND ${RENEWAL_DUE}
 )
-SELECT j.effect_id, j.session_id, j.undo_id, j.outcome, coalesce(r.state, j.state) AS state, j.session_active
-FROM judged j LEFT JOIN reported r ON r.effect_id = j.effect_id`;
+SELECT effect_id, session_id, undo_id, outcome, session_active,
+  CASE WHEN outcome = 'record' AND applied = 'not_applied' THEN 'failed' ELSE state END AS state
+FROM judged`;
 
 interface Judged {
   effect_id: string;

@@ -29,10 +29,10 @@ const FIRST_LOOK_AFTER = `interval '4 seconds'`;
 
 // A session whose lease ran out before the report came has failed by expiry, swept or not.
 const FAIL = `
-WITH item AS (
-  SELECT * FROM unnest($2::text[], $3::bytea[], $4::text[], $5::uuid[], $6::text[])
+WITH item AS MATERIALIZED (
+  SELECT $1::uuid AS org_id, i.* FROM unnest($2::text[], $3::bytea[], $4::text[], $5::uuid[], $6::text[])
     AS i (session_id, reason, kind, effect_id, actor)
-), judged AS (
+), judged AS MATERIALIZED (
   SELECT i.*, s.state, ${LEASE_EXPIRED} AS expired, ${EXPIRY_REASON} AS expiry_reason,
     CASE
       WHEN s.session_id IS NULL THEN 'session_not_found'
@@ -41,9 +41,9 @@ WITH item AS (
       WHEN i.kind = 'lease_expired' AND NOT (s.state = 'active' AND ${LEASE_EXPIRED}) THEN 'not_expired'
       ELSE 'accepted' END AS outcome
   FROM item i
-  LEFT JOIN undolog_sessions s ON s.org_id = $1 AND s.session_id = i.session_id
+  LEFT JOIN undolog_sessions s ON s.org_id = i.org_id AND s.session_id = i.session_id
   LEFT JOIN undolog_effect_log e
-    ON e.org_id = $1 AND e.effect_id = i.effect_id AND e.session_id = i.session_id
+    ON e.org_id = i.org_id AND e.effect_id = i.effect_id AND e.session_id = i.session_id
 ), failed AS (
   UPDATE undolog_sessions s SET
     state = 'failed',
@@ -54,12 +54,12 @@ WITH item AS (
     lease_expires_at = NULL,
     wake_at = clock_timestamp() + ${FIRST_LOOK_AFTER}
   FROM judged j
-  WHERE s.org_id = $1 AND s.session_id = j.session_id AND j.outcome = 'accepted' AND j.state = 'active'
-  RETURNING s.session_id, s.failure_kind, s.failure_reason, j.actor
+  WHERE s.org_id = j.org_id AND s.session_id = j.session_id AND j.outcome = 'accepted' AND j.state = 'active'
+  RETURNING s.org_id, s.session_id, s.failure_kind, s.failure_reason, j.actor
 ), standing AS (
   UPDATE undolog_undo_stack u SET state = 'skipped', reason = $7
   FROM failed f
-  WHERE u.org_id = $1 AND u.session_id = f.session_id AND u.superseded_by IS NULL
+  WHERE u.org_id = f.org_id AND u.session_id = f.session_id AND u.superseded_by IS NULL
     AND u.fn_name IS NULL AND u.state IN ('pending', 'active')
   RETURNING u.session_id, u.undo_id, u.stack_position
 ), audit AS (
@@ -74,8 +74,7 @@ WITH item AS (
   ) AS entry
   ORDER BY session_id, ordinal DESC
 )
-SELECT session_id, outcome, coalesce((SELECT 'failed' FROM failed f WHERE f.session_id = j.session_id), state) AS state
-FROM judged j`;
+SELECT session_id, outcome, CASE state WHEN 'active' THEN 'failed' ELSE state END AS state FROM judged`;
 
 interface Judged {
   session_id: string;
@@ -98,12 +97,23 @@ function statements(orgId: string, inputs: readonly FailSession[]): Statement[] 
       wordBytes('irreversible'),
     ],
   };
-  return [fail, advanceUnwind(orgId, sessionIds, inputs.map((input) => input.deadLetterId))];
+  return [
+    fail,
+    advanceUnwind(
+      orgId,
+      sessionIds,
+      inputs.map((input) => input.deadLetterId),
+    ),
+  ];
 }
 
 function toResult(orgId: string, judged: Judged, advanced: Advanced | undefined): FailSessionResult {
   if (judged.outcome !== 'accepted') return { outcome: judged.outcome };
-  return { outcome: 'accepted', state: advanced?.next_undo_id === null ? advanced.state : judged.state, wake: wakeUpOf(orgId, advanced) };
+  return {
+    outcome: 'accepted',
+    state: advanced?.next_undo_id === null ? advanced.state : judged.state,
+    wake: wakeUpOf(orgId, advanced),
+  };
 }
 
 /**

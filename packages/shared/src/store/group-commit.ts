@@ -19,6 +19,7 @@ interface Waiter {
 interface Lane {
   waiting: Waiter[];
   flights: number;
+  pumping: boolean;
 }
 
 export interface GroupCommitOptions {
@@ -48,20 +49,33 @@ export class GroupCommit {
   submit<I, R>(operation: Operation<I, R>, orgId: string, input: I): Promise<R> {
     if (!operation.batch) return this.#alone(operation, orgId, input);
     return new Promise<R>((resolve, reject) => {
-      const lane = this.#lanes.get(orgId) ?? { waiting: [], flights: 0 };
+      const lane = this.#lanes.get(orgId) ?? { waiting: [], flights: 0, pumping: false };
       this.#lanes.set(orgId, lane);
       lane.waiting.push({ operation, input, resolve, reject } as unknown as Waiter);
-      this.#pump(orgId, lane);
+      this.#pumpSoon(orgId, lane);
     });
   }
 
   /** Resolves when everything that was submitted has been answered. */
   async drain(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all(this.#running);
+    while (this.#running.size > 0 || this.#lanes.size > 0) {
+      await Promise.all(this.#running);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
   #alone<I, R>(operation: Operation<I, R>, orgId: string, input: I): Promise<R> {
     return this.#database.transaction((tx) => operation.run(tx, orgId, input));
+  }
+
+  /** What arrives in the same turn of the event loop leaves together. */
+  #pumpSoon(orgId: string, lane: Lane): void {
+    if (lane.pumping || lane.flights >= this.#options.maxFlightsPerOrg) return;
+    lane.pumping = true;
+    setImmediate(() => {
+      lane.pumping = false;
+      this.#pump(orgId, lane);
+    });
   }
 
   #pump(orgId: string, lane: Lane): void {
@@ -71,8 +85,8 @@ export class GroupCommit {
       const flight = this.#fly(orgId, parts).finally(() => {
         lane.flights--;
         this.#running.delete(flight);
-        if (lane.waiting.length > 0) this.#pump(orgId, lane);
-        else if (lane.flights === 0) this.#lanes.delete(orgId);
+        if (lane.waiting.length > 0) this.#pumpSoon(orgId, lane);
+        else if (lane.flights === 0 && !lane.pumping) this.#lanes.delete(orgId);
       });
       this.#running.add(flight);
     }
@@ -106,7 +120,12 @@ export class GroupCommit {
     const targets: LockTarget[] = [];
     try {
       for (const { plan, waiters } of parts) {
-        statements.push([...plan.statements(orgId, waiters.map((waiter) => waiter.input))]);
+        statements.push([
+          ...plan.statements(
+            orgId,
+            waiters.map((waiter) => waiter.input),
+          ),
+        ]);
         targets.push(...waiters.map((waiter) => plan.lock(waiter.input)));
       }
       const rows = await this.#database.flight([lockSessions(orgId, targets), ...statements.flat()]);
@@ -124,7 +143,11 @@ export class GroupCommit {
   }
 
   #answer(orgId: string, { plan, waiters }: Part, rows: readonly object[][]): void {
-    const results = plan.read(rows, waiters.map((waiter) => waiter.input), orgId);
+    const results = plan.read(
+      rows,
+      waiters.map((waiter) => waiter.input),
+      orgId,
+    );
     for (const [index, waiter] of waiters.entries()) {
       const result = results[index];
       if (result === 'alone') this.#answerAlone(orgId, waiter);

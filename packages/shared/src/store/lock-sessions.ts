@@ -2,14 +2,18 @@ import type { Statement } from './database.js';
 import type { LockTarget } from './operation.js';
 
 const TEXT = `
-SELECT session_id FROM undolog_sessions
-WHERE org_id = $1 AND session_id IN (
-  SELECT unnest($2::text[])
+WITH effect AS MATERIALIZED (
+  SELECT $1::uuid AS org_id, unnest($3::uuid[]) AS effect_id
+), target AS MATERIALIZED (
+  SELECT $1::uuid AS org_id, unnest($2::text[]) AS session_id
   UNION
-  SELECT e.session_id FROM undolog_effect_log e WHERE e.org_id = $1 AND e.effect_id = ANY ($3::uuid[])
+  SELECT e.org_id, e.session_id
+  FROM effect i JOIN undolog_effect_log e ON e.org_id = i.org_id AND e.effect_id = i.effect_id
 )
-ORDER BY session_id
-FOR NO KEY UPDATE`;
+SELECT s.session_id
+FROM target t JOIN undolog_sessions s ON s.org_id = t.org_id AND s.session_id = t.session_id
+ORDER BY s.session_id
+FOR NO KEY UPDATE OF s`;
 
 /**
  * The first statement of every transaction that moves a state: registration, commit, complete, fail, cancel, expiry,

@@ -19,8 +19,7 @@ export interface OpenSession {
 }
 
 export type OpenSessionResult =
-  | { readonly outcome: 'created' | 'same'; readonly session: SessionView }
-  | { readonly outcome: 'exists' };
+  { readonly outcome: 'created' | 'same'; readonly session: SessionView } | { readonly outcome: 'exists' };
 
 const INSERT = `
 INSERT INTO undolog_sessions AS s (org_id, session_id, state, agent_name, external_run_id, metadata,

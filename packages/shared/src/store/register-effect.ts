@@ -45,8 +45,8 @@ export type RegisterResult =
 
 // Each CASE arm is one rule of intake; they are asked in the order in which a caller can mend them.
 const REGISTER = `
-WITH item AS (
-  SELECT * FROM unnest($2::text[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::bytea[], $8::int[], $9::text[],
+WITH item AS MATERIALIZED (
+  SELECT $1::uuid AS org_id, i.* FROM unnest($2::text[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::bytea[], $8::int[], $9::text[],
     $10::int[], $11::bytea[], $12::text[], $13::text[], $14::text[], $15::int[], $16::bytea[], $17::boolean[])
     AS i (session_id, effect_id, undo_id, tool_name, effect_class, args, step_index, call_id,
       call_timeout_ms, body_hash, traceparent, fn_name, version, max_retries, undo_args, needs_result)
@@ -56,18 +56,18 @@ WITH item AS (
     coalesce(i.step_index::bigint, greatest(top.stack_position, 0)::bigint + 1) AS position,
     known.effect_id IS NOT NULL AS call_known, taken.effect_id IS NOT NULL AS taken
   FROM item i
-  LEFT JOIN undolog_sessions s ON s.org_id = $1 AND s.session_id = i.session_id
+  LEFT JOIN undolog_sessions s ON s.org_id = i.org_id AND s.session_id = i.session_id
   LEFT JOIN undolog_compensation_registry r
-    ON r.org_id = $1 AND r.fn_name = i.fn_name AND r.version = i.version
+    ON r.org_id = i.org_id AND r.fn_name = i.fn_name AND r.version = i.version
   LEFT JOIN undolog_effect_log known
-    ON known.org_id = $1 AND known.session_id = i.session_id AND known.call_id = i.call_id
+    ON known.org_id = i.org_id AND known.session_id = i.session_id AND known.call_id = i.call_id
   LEFT JOIN undolog_effect_log taken
-    ON taken.org_id = $1 AND taken.session_id = i.session_id AND taken.stack_position = i.step_index
+    ON taken.org_id = i.org_id AND taken.session_id = i.session_id AND taken.stack_position = i.step_index
   LEFT JOIN LATERAL (
-    SELECT e.stack_position FROM undolog_effect_log e WHERE e.org_id = $1 AND e.session_id = i.session_id
+    SELECT e.stack_position FROM undolog_effect_log e WHERE e.org_id = i.org_id AND e.session_id = i.session_id
     ORDER BY e.stack_position DESC LIMIT 1
   ) top ON i.step_index IS NULL
-), judged AS (
+), judged AS MATERIALIZED (
   SELECT *, CASE
     WHEN NOT session_known THEN 'session_not_found'
     WHEN call_known THEN 'known'
@@ -80,22 +80,20 @@ WITH item AS (
 ), undo AS (
   INSERT INTO undolog_undo_stack (org_id, undo_id, session_id, effect_id, stack_position, state,
     fn_name, version, args, needs_result, max_retries)
-  SELECT $1, undo_id, session_id, effect_id, position, 'pending',
+  SELECT org_id, undo_id, session_id, effect_id, position, 'pending',
     fn_name, version, undo_args, needs_result, coalesce(max_retries, registry_max_retries)
   FROM judged WHERE outcome = 'execute' AND effect_class <> 'safe'
-  RETURNING undo_id
 ), effect AS (
   INSERT INTO undolog_effect_log (org_id, effect_id, session_id, undo_id, stack_position, tool_name, effect_class,
     state, call_id, body_hash, args, call_timeout_ms, traceparent, executed_at)
-  SELECT $1, j.effect_id, j.session_id, u.undo_id, j.position, j.tool_name, j.effect_class,
-    'executing', j.call_id, j.body_hash, j.args, j.call_timeout_ms, j.traceparent,
+  SELECT org_id, effect_id, session_id, CASE WHEN effect_class <> 'safe' THEN undo_id END, position, tool_name,
+    effect_class, 'executing', call_id, body_hash, args, call_timeout_ms, traceparent,
     greatest(clock_timestamp(), now() + interval '1 microsecond')
-  FROM judged j LEFT JOIN undo u ON u.undo_id = j.undo_id
-  WHERE j.outcome = 'execute'
+  FROM judged WHERE outcome = 'execute'
 ), lease AS (
   UPDATE undolog_sessions s SET lease_expires_at = ${RENEWED_LEASE}, updated_at = clock_timestamp()
   FROM judged j
-  WHERE s.org_id = $1 AND s.session_id = j.session_id AND j.outcome = 'execute' AND ${RENEWAL_DUE}
+  WHERE s.org_id = j.org_id AND s.session_id = j.session_id AND j.outcome = 'execute' AND ${RENEWAL_DUE}
 )
 SELECT session_id, outcome, position FROM judged`;
 

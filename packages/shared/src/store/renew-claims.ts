@@ -7,8 +7,11 @@ export interface HeldClaim {
 }
 
 const RENEW = `
+WITH item AS MATERIALIZED (
+  SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS i (org_id, undo_id, fence)
+)
 UPDATE undolog_undo_stack u SET claimed_until = clock_timestamp() + $4 * interval '1 millisecond'
-FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS i (org_id, undo_id, fence)
+FROM item i
 WHERE u.org_id = i.org_id AND u.undo_id = i.undo_id AND u.fence = i.fence
   AND u.state = 'running' AND u.claimed_until IS NOT NULL
 RETURNING u.undo_id`;
@@ -19,7 +22,11 @@ RETURNING u.undo_id`;
  *
  * @returns the undo ids that are still held.
  */
-export async function renewClaims(database: Database, claims: readonly HeldClaim[], leaseMs: number): Promise<Set<string>> {
+export async function renewClaims(
+  database: Database,
+  claims: readonly HeldClaim[],
+  leaseMs: number,
+): Promise<Set<string>> {
   const values = [
     claims.map((claim) => claim.orgId),
     claims.map((claim) => claim.undoId),

@@ -34,42 +34,40 @@ export type SettleResult =
   | { readonly outcome: 'lost_fence' };
 
 const SETTLE = `
-WITH item AS (
-  SELECT * FROM unnest($2::uuid[], $3::bigint[], $4::boolean[], $5::int[], $6::text[], $7::text[], $8::float8[],
+WITH item AS MATERIALIZED (
+  SELECT $1::uuid AS org_id, i.* FROM unnest($2::uuid[], $3::bigint[], $4::boolean[], $5::int[], $6::text[], $7::text[], $8::float8[],
     $9::text[], $10::text[], $11::text[], $12::bytea[], $13::float8[])
     AS i (undo_id, fence, tried, status, outcome, error, duration_ms, decision, proof, code, reason, delay_ms)
-), mine AS (
-  SELECT i.*, u.session_id, u.effect_id, u.attempts
-  FROM item i JOIN undolog_undo_stack u ON u.org_id = $1 AND u.undo_id = i.undo_id
+), mine AS MATERIALIZED (
+  SELECT i.*, u.session_id, u.effect_id, u.attempts, (u.attempt_open AND NOT i.tried)::int AS untried
+  FROM item i JOIN undolog_undo_stack u ON u.org_id = i.org_id AND u.undo_id = i.undo_id
   WHERE u.fence = i.fence AND u.state = 'running' AND u.claimed_until IS NOT NULL
 ), attempt AS (
   UPDATE undolog_attempts a SET status = m.status, outcome = m.outcome, error = m.error, duration_ms = m.duration_ms
-  FROM mine m WHERE m.tried AND a.org_id = $1 AND a.undo_id = m.undo_id AND a.attempt = m.attempts
+  FROM mine m WHERE m.tried AND a.org_id = m.org_id AND a.undo_id = m.undo_id AND a.attempt = m.attempts
 ), untried AS (
   DELETE FROM undolog_attempts a
-  USING mine m WHERE NOT m.tried AND a.org_id = $1 AND a.undo_id = m.undo_id AND a.attempt = m.attempts
-    AND a.outcome IS NULL
-  RETURNING a.undo_id
+  USING mine m WHERE m.untried = 1 AND a.org_id = m.org_id AND a.undo_id = m.undo_id AND a.attempt = m.attempts
 ), entry AS (
   UPDATE undolog_undo_stack u SET
     state = CASE m.decision WHEN 'retry' THEN 'running' ELSE m.decision END,
     claimed_until = NULL, attempt_open = false,
-    attempts = u.attempts - (t.undo_id IS NOT NULL)::int,
-    round_attempts = u.round_attempts - (t.undo_id IS NOT NULL)::int,
+    attempts = u.attempts - m.untried,
+    round_attempts = u.round_attempts - m.untried,
     saw_unknown = u.saw_unknown OR coalesce(m.outcome = 'unknown', false),
     proof = m.proof, code = m.code, reason = m.reason,
     compensated_at = CASE m.decision WHEN 'compensated' THEN clock_timestamp() END,
     next_attempt_at = CASE m.decision WHEN 'retry'
       THEN clock_timestamp() + m.delay_ms * interval '1 millisecond' END
-  FROM mine m LEFT JOIN untried t ON t.undo_id = m.undo_id
-  WHERE u.org_id = $1 AND u.undo_id = m.undo_id
+  FROM mine m
+  WHERE u.org_id = m.org_id AND u.undo_id = m.undo_id
 ), effect AS (
   UPDATE undolog_effect_log e SET state = CASE m.decision
     WHEN 'compensated' THEN 'compensated'
     WHEN 'failed' THEN 'compensation_failed'
     ELSE 'compensation_unconfirmed' END
   FROM mine m
-  WHERE e.org_id = $1 AND e.effect_id = m.effect_id AND m.decision IN ('compensated', 'failed', 'unconfirmed')
+  WHERE e.org_id = m.org_id AND e.effect_id = m.effect_id AND m.decision IN ('compensated', 'failed', 'unconfirmed')
 ), audit AS (
   INSERT INTO undolog_audit_log (org_id, actor, action, session_id, undo_id, reason)
   SELECT $1, 'undolog', 'undo.' || decision, session_id, undo_id, reason
@@ -132,7 +130,14 @@ function statements(orgId: string, inputs: readonly SettleEntry[]): Statement[] 
     ],
   };
   const sessionIds = inputs.map((input) => input.sessionId);
-  return [settle, advanceUnwind(orgId, sessionIds, inputs.map((input) => input.deadLetterId))];
+  return [
+    settle,
+    advanceUnwind(
+      orgId,
+      sessionIds,
+      inputs.map((input) => input.deadLetterId),
+    ),
+  ];
 }
 
 function toResult(orgId: string, settled: Settled | undefined, advanced: Advanced | undefined): SettleResult {

@@ -33,6 +33,8 @@ export function jsonString(maxChars: number, description: string) {
 /** A JSON string or object: how tools describe what went wrong. */
 export function jsonStringOrObject(description: string) {
   return z
-    .custom<JsonText>((value) => isJsonText(value) && /^["{]/.test(value.text), { error: 'must be a string or an object' })
+    .custom<JsonText>((value) => isJsonText(value) && /^["{]/.test(value.text), {
+      error: 'must be a string or an object',
+    })
     .meta({ type: ['string', 'object'], description });
 }

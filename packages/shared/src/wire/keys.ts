@@ -23,6 +23,5 @@ export const keyView = z
     role: z.enum(ROLES),
     name: z.string().nullable(),
     created_at: timestamp,
-    revoked_at: timestamp.nullable(),
   })
   .meta({ id: 'Key' });

@@ -12,7 +12,12 @@ export const problem = z
     detail: z.string(),
     code: z.enum(codes).meta({ description: 'A stable word; the list is in docs/errors.md.' }),
     errors: z
-      .array(z.object({ path: z.string().meta({ description: 'JSON pointer into the body or query.' }), message: z.string() }))
+      .array(
+        z.object({
+          path: z.string().meta({ description: 'JSON pointer into the body or query.' }),
+          message: z.string(),
+        }),
+      )
       .optional(),
     decision: z
       .enum(['refuse', 'undo'])

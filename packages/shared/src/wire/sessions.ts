@@ -1,10 +1,5 @@
 import { z } from 'zod';
-import {
-  DEFAULT_LEASE_SECONDS,
-  MAX_AGE_LIMIT_SECONDS,
-  MAX_LEASE_SECONDS,
-  MAX_REASON_CHARS,
-} from '../domain/limits.js';
+import { DEFAULT_LEASE_SECONDS, MAX_AGE_LIMIT_SECONDS, MAX_LEASE_SECONDS, MAX_REASON_CHARS } from '../domain/limits.js';
 import { SESSION_STATES, UNDO_STATES } from '../domain/states.js';
 import { anyJson, jsonString, type RequestBody } from './json-member.js';
 import { pageQuery } from './paging.js';
@@ -83,7 +78,10 @@ export const sessionView = z
     created_at: timestamp,
     updated_at: timestamp,
     undo_counts: z.object(
-      Object.fromEntries(UNDO_STATES.map((state) => [state, z.int()])) as Record<(typeof UNDO_STATES)[number], z.ZodInt>,
+      Object.fromEntries(UNDO_STATES.map((state) => [state, z.int()])) as Record<
+        (typeof UNDO_STATES)[number],
+        z.ZodInt
+      >,
     ),
     effects_standing: z.array(standingEffect),
     failure: z

@@ -1,11 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { RequestHandler, Response } from 'express';
-import { monotonicMs } from '@undolog/shared/runtime/clock';
-import { ANSWER_WITHIN_MS, within } from '../deadline.js';
+import type { RequestHandler } from 'express';
 import { hashOfSecret } from '../api-key.js';
 import type { KeyLookup } from '../key-lookup.js';
-import { refuse, send } from '../reply.js';
+import { refuse, send, type Reply } from '../reply.js';
 import type { Caller } from '../route.js';
 
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
@@ -14,39 +12,35 @@ function bearerToken(request: IncomingMessage): string | undefined {
   return BEARER.exec(request.headers.authorization ?? '')?.[1];
 }
 
-/** The caller that `authenticate` found. */
-export function callerOf(response: Response): Caller {
-  const caller = response.locals['caller'] as Caller | undefined;
-  if (!caller) throw new Error('the route is mounted before authenticate');
-  return caller;
+export type Authenticated = Caller | { readonly refused: Reply };
+
+/** Whose key the request carries. */
+export async function authenticate(keys: KeyLookup, request: IncomingMessage): Promise<Authenticated> {
+  const token = bearerToken(request);
+  if (token === undefined) return { refused: refuse('unauthorized', 'send Authorization: Bearer with an API key') };
+  const caller = await keys.find(token);
+  return caller ?? { refused: refuse('unauthorized', 'this API key is not known or was revoked') };
 }
 
-/** How much of the time in which a client must have its answer is left after the look-up of its key. */
-export function timeLeftMs(response: Response): number {
-  return (response.locals['leftMs'] as number | undefined) ?? ANSWER_WITHIN_MS;
-}
+/** The owner of the installation, who makes orgs and belongs to none of them. */
+const INSTALLATION: Caller = { orgId: '00000000-0000-0000-0000-000000000000', keyId: 'admin-token', role: 'admin' };
 
-/** Lets requests with a good key pass; everything else under its path is 401, routes that don't exist included. */
-export function authenticate(keys: KeyLookup): RequestHandler {
-  return async (request, response, next) => {
+/** Compares hashes, which takes the same time however much of a guess is right. */
+export function adminTokenCheck(adminToken: string | undefined): (request: IncomingMessage) => Authenticated {
+  const wanted = adminToken === undefined ? undefined : hashOfSecret(adminToken);
+  return (request) => {
     const token = bearerToken(request);
-    if (token === undefined) return send(response, refuse('unauthorized', 'send Authorization: Bearer with an API key'));
-    const startedMs = monotonicMs();
-    const caller = await within(ANSWER_WITHIN_MS, keys.find(token));
-    if (!caller) return send(response, refuse('unauthorized', 'this API key is not known or was revoked'));
-    response.locals['caller'] = caller;
-    response.locals['leftMs'] = ANSWER_WITHIN_MS - (monotonicMs() - startedMs);
-    next();
+    const good = wanted !== undefined && token !== undefined && timingSafeEqual(hashOfSecret(token), wanted);
+    return good ? INSTALLATION : { refused: refuse('unauthorized', 'this needs the admin token') };
   };
 }
 
-/** Lets requests with the admin token pass. Comparing hashes takes the same time however much of a guess is right. */
+/** The same check for what Express serves. */
 export function requireAdminToken(adminToken: string | undefined): RequestHandler {
-  const wanted = adminToken === undefined ? undefined : hashOfSecret(adminToken);
+  const check = adminTokenCheck(adminToken);
   return (request, response, next) => {
-    const token = bearerToken(request);
-    const good = wanted !== undefined && token !== undefined && timingSafeEqual(hashOfSecret(token), wanted);
-    if (!good) return send(response, refuse('unauthorized', 'this needs the admin token'));
-    next();
+    const checked = check(request);
+    if ('refused' in checked) send(response, checked.refused);
+    else next();
   };
 }

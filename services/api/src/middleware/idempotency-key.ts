@@ -5,7 +5,7 @@ import { refuse, type Reply } from '../reply.js';
 const KEY_PATTERN = new RegExp(`^[\\x21-\\x7e]{1,${MAX_IDEMPOTENCY_KEY_CHARS}}$`);
 
 /** The request's Idempotency-Key, if it has one; a header sent twice arrives joined by a blank and is refused. */
-export function idempotencyKeyOf(request: IncomingMessage): { readonly key?: string } | { readonly refused: Reply } {
+export function idempotencyKeyOf(request: IncomingMessage): { readonly key?: string; readonly refused?: Reply } {
   if (request.method !== 'POST') return {};
   const header = request.headers['idempotency-key'];
   if (header === undefined) return {};

@@ -1,33 +1,41 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
+import { monotonicMs } from '@undolog/shared/runtime/clock';
 import { DatabaseUnavailable } from '@undolog/shared/store/database';
 import type { Logger } from '@undolog/shared/runtime/logger';
-import { refuse, send, type Reply } from '../reply.js';
+import { badRequest, refuse, send, type Reply } from '../reply.js';
 
-function statusOf(error: unknown): number | undefined {
-  if (typeof error !== 'object' || error === null || !('status' in error)) return undefined;
-  return typeof error.status === 'number' ? error.status : undefined;
-}
+/** While Postgres is away every request fails for the same reason, and one line per second tells it. */
+const OUTAGE_LINE_EVERY_MS = 1000;
+
+/** Turns what was thrown into an answer, and into a line of the log where somebody should know. */
+export type ErrorReplier = (error: unknown, requestId?: string) => Reply;
 
 /** What a thrown error looks like from outside: never its message, never its stack. */
-export function replyTo(error: unknown): Reply {
-  if (error instanceof DatabaseUnavailable) return refuse('unavailable');
-  // The router throws this for an address like /v1/sessions/%ff.
-  if (error instanceof URIError || statusOf(error) === 400) {
-    const message = 'the address is not validly percent-encoded';
-    return refuse('invalid_request', message, { errors: [{ path: '', message }] });
-  }
-  return refuse('internal');
+export function errorReplier(logger: Logger): ErrorReplier {
+  let toldMs = Number.NEGATIVE_INFINITY;
+  let untold = 0;
+  return (error, requestId) => {
+    if (error instanceof DatabaseUnavailable) {
+      untold++;
+      if (monotonicMs() - toldMs >= OUTAGE_LINE_EVERY_MS) {
+        logger.warn({ err: error, request_id: requestId, requests: untold }, 'Postgres did not answer');
+        toldMs = monotonicMs();
+        untold = 0;
+      }
+      return refuse('unavailable');
+    }
+    // An address like /v1/sessions/%ff: thrown by decodeURIComponent, and by Express with a status.
+    const malformed =
+      error instanceof URIError || (error instanceof Error && 'status' in error && error.status === 400);
+    if (malformed) return badRequest('', 'the address is not validly percent-encoded');
+    logger.error({ err: error, request_id: requestId }, 'request failed');
+    return refuse('internal');
+  };
 }
 
-/** The last middleware: every error becomes a problem, and what we did not expect goes to the log. */
-export function problemHandler(logger: Logger): ErrorRequestHandler {
-  return (error: unknown, _request, response, _next) => {
-    const reply = replyTo(error);
-    const requestId = response.getHeader('x-request-id');
-    if (reply.status === 503) logger.warn({ err: error, request_id: requestId }, 'Postgres did not answer');
-    else if (reply.status >= 500) logger.error({ err: error, request_id: requestId }, 'request failed');
-    send(response, reply);
-  };
+/** The last of Express's handlers. */
+export function problemHandler(replyTo: ErrorReplier): ErrorRequestHandler {
+  return (error: unknown, _request, response, _next) => send(response, replyTo(error));
 }
 
 export const notFound: RequestHandler = (_request, response) => {

@@ -19,7 +19,10 @@ const list = defineRoute({
     const before = cursor.values && Number(cursor.values[0]);
     const filter = { sessionId: query.session_id, limit: query.limit + 1, before };
     const rows = await listAudit(resources.database, caller.orgId, filter);
-    return answer(200, cutPage(rows, query.limit, (last) => [last.seq]));
+    return answer(
+      200,
+      cutPage(rows, query.limit, (last) => [last.seq]),
+    );
   },
 });
 

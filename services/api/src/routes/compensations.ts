@@ -1,6 +1,6 @@
-import { JsonText } from '@undolog/shared/domain/json-text';
+import { JsonText, memberOf, type JsonNode } from '@undolog/shared/domain/json-text';
 import type { Compensation } from '@undolog/shared/domain/compensation';
-import { faultOfCompensation } from '@undolog/shared/domain/compensation-faults';
+import { faultOfCompensation, type CompensationFault } from '@undolog/shared/domain/compensation-faults';
 import { redactText } from '@undolog/shared/domain/redact';
 import { putCompensation } from '@undolog/shared/store/put-compensation';
 import {
@@ -38,6 +38,13 @@ async function faultOfAddresses(
   return refuse('url_not_allowed', message, { errors: [{ path: addresses[at]!.path, message }] });
 }
 
+/** A record's schema passes over this one name, which is nothing special in JSON. */
+function hiddenHeader(node: JsonNode): CompensationFault | undefined {
+  const headers = memberOf(node, 'headers');
+  if (!headers || !memberOf(headers, '__proto__')) return undefined;
+  return { code: 'header_not_allowed', path: '/headers/__proto__', message: 'the header is not allowed' };
+}
+
 const put = defineRoute({
   method: 'put',
   path: PATH,
@@ -56,13 +63,13 @@ const put = defineRoute({
     'ambiguous_outcome',
     'confirm_required',
   ],
-  async handle({ body: spec, bodyHash, caller, params, perform, resources }) {
+  async handle({ body: spec, node, bodyHash, caller, params, perform, resources }) {
     const name = compensationName.safeParse(params);
     if (!name.success) {
       const errors = name.error.issues.map(({ path, message }) => ({ path: `/${path.join('/')}`, message }));
       return refuse('invalid_request', 'fn_name or version is not a name', { errors });
     }
-    const fault = faultOfCompensation(spec);
+    const fault = faultOfCompensation(spec) ?? hiddenHeader(node);
     if (fault) return refuse(fault.code, fault.message, { errors: [{ path: fault.path, message: fault.message }] });
     const refused = await faultOfAddresses(spec, resources.faultOfUrl);
     if (refused) return refused;

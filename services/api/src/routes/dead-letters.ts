@@ -19,7 +19,10 @@ const list = defineRoute({
     const after = cursor.values && { haltedAt: cursor.values[0], deadLetterId: cursor.values[1] };
     const { state, limit } = query;
     const rows = await listDeadLetters(resources.database, caller.orgId, { state, limit: limit + 1, after });
-    return answer(200, cutPage(rows, limit, (last) => [last.halted_at, last.dead_letter_id]));
+    return answer(
+      200,
+      cutPage(rows, limit, (last) => [last.halted_at, last.dead_letter_id]),
+    );
   },
 });
 

@@ -1,6 +1,5 @@
 import { Router } from 'express';
 import { requireAdminToken } from '../middleware/authenticate.js';
-import { nameRoute } from '../middleware/observe.js';
 import { answer, send } from '../reply.js';
 import type { Resources } from '../resources.js';
 
@@ -8,16 +7,13 @@ import type { Resources } from '../resources.js';
 export function healthRouter({ config, metrics, readiness }: Resources): Router {
   const router = Router({ caseSensitive: true });
   router.get('/healthz', (_request, response) => {
-    nameRoute(response, '/healthz');
     send(response, answer(200, { status: 'ok' }));
   });
   router.get('/readyz', async (_request, response) => {
-    nameRoute(response, '/readyz');
     const { ready, body } = await readiness();
     send(response, answer(ready ? 200 : 503, body));
   });
   router.get('/metrics', requireAdminToken(config.adminToken), async (_request, response) => {
-    nameRoute(response, '/metrics');
     send(response, { status: 200, contentType: metrics.contentType, text: await metrics.expose() });
   });
   return router;

@@ -1,14 +1,10 @@
-import type { RequestHandler } from 'express';
 import { uuidv7 } from '@undolog/shared/runtime/clock';
 import { createOrg, type NewOrg } from '@undolog/shared/store/create-org';
 import type { Operation } from '@undolog/shared/store/operation';
 import { createdOrg, createOrgBody } from '@undolog/shared/wire/orgs';
 import { makeKey } from '../api-key.js';
 import { answer } from '../reply.js';
-import { defineRoute, type Caller } from '../route.js';
-
-/** Orgs are made by the owner of the installation, who belongs to none of them. */
-const INSTALLATION: Caller = { orgId: '00000000-0000-0000-0000-000000000000', keyId: 'admin-token', role: 'admin' };
+import { defineRoute } from '../route.js';
 
 const addOrg: Operation<NewOrg, void> = { name: 'create_org', run: (tx, _orgId, org) => createOrg(tx, org) };
 
@@ -27,9 +23,3 @@ export const createOrgRoute = defineRoute({
     return answer(201, { org_id: orgId, api_key: apiKey }, { holdsSecret: true });
   },
 });
-
-/** Stands in for `authenticate` once the admin token was seen to be good. */
-export const asInstallation: RequestHandler = (_request, response, next) => {
-  response.locals['caller'] = INSTALLATION;
-  next();
-};

@@ -91,8 +91,7 @@ const cancel = defineRoute({
   body: cancelSessionBody,
   answers: ended,
   refusals: ['not_found', 'session_completed'],
-  handle: (context) =>
-    endWithoutSuccess(context, { reason: context.body.reason, kind: 'cancelled', effectId: null }),
+  handle: (context) => endWithoutSuccess(context, { reason: context.body.reason, kind: 'cancelled', effectId: null }),
 });
 
 const beat = defineRoute({
