@@ -77,7 +77,7 @@ export class ProductProcess {
       // Somebody was faster with the port.
       if (!said.some((line) => line.includes('EADDRINUSE')) || tries === PORT_TRIES) {
         await this.kill();
-        throw new Error(`${this.role} did not come up:\n${said.slice(-20).join('\n')}`);
+        throw new Error(`${this.role} did not come up:\n${this.lastWords()}`);
       }
       this.#port = 0;
       this.#healthPort = 0;
@@ -115,6 +115,14 @@ export class ProductProcess {
       .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   }
 
+  /** The end of its log, short enough for a message. */
+  lastWords(): string {
+    return this.log
+      .slice(-8)
+      .map((line) => line.slice(0, 500))
+      .join('\n');
+  }
+
   #launch(): void {
     const env = { ...this.#env, PORT: String(this.#port), UNDOLOG_HEALTH_PORT: String(this.#healthPort) };
     const child = spawn(process.execPath, [PROGRAMS[this.role]], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -123,7 +131,7 @@ export class ProductProcess {
     child.once('exit', (code, signal) => {
       running.delete(child);
       if (this.#ending) return;
-      this.died = `${this.role} died (${signal ?? code}):\n${this.log.slice(-20).join('\n')}`;
+      this.died = `${this.role} died (${signal ?? code}):\n${this.lastWords()}`;
     });
     for (const stream of [child.stdout, child.stderr]) {
       createInterface({ input: stream }).on('line', (line) => this.log.push(line));

@@ -1,4 +1,4 @@
-import { freshDatabase } from '@undolog/backends/fresh-database';
+import { freshDatabase, type FreshDatabase } from '@undolog/backends/fresh-database';
 import { migrateQueue } from '@undolog/migrations/migrate-queue';
 import { migrateSchema } from '@undolog/migrations/migrate';
 import pg from 'pg';
@@ -14,8 +14,8 @@ export interface WorldOptions {
   readonly compensators?: number;
   /** For every process. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Only for the api, such as another way to Redis. */
-  readonly apiEnv?: NodeJS.ProcessEnv;
+  /** Only for the api, such as a faulty hop to the world's database. */
+  readonly apiEnv?: (databaseUrl: string) => Promise<NodeJS.ProcessEnv>;
   readonly compensatorEnv?: NodeJS.ProcessEnv;
   /** The server in which the world's database is made; default: that of the run. */
   readonly databaseServerUrl?: string;
@@ -39,7 +39,7 @@ export class World {
   readonly #dropDatabase: () => Promise<void>;
   readonly #env: NodeJS.ProcessEnv;
 
-  constructor(options: WorldOptions, database: { name: string; url: string; drop(): Promise<void> }, vendor: VendorSimulator) {
+  constructor(options: WorldOptions, database: FreshDatabase, vendor: VendorSimulator, apiEnv: NodeJS.ProcessEnv) {
     this.#options = options;
     this.vendor = vendor;
     this.databaseUrl = database.url;
@@ -58,7 +58,7 @@ export class World {
       UNDOLOG_SWEEP_MS: '500',
       ...options.env,
     };
-    this.api = new ProductProcess('api', { ...this.#env, ...options.apiEnv });
+    this.api = new ProductProcess('api', { ...this.#env, ...apiEnv });
   }
 
   /** Another compensator, not yet started. */
@@ -126,7 +126,7 @@ export async function prepareWorld(options: WorldOptions): Promise<World> {
   if (redisUrl === undefined) await migrateQueue(database.url);
   const vendor = new VendorSimulator();
   await vendor.listen();
-  const world = new World(options, database, vendor);
+  const world = new World(options, database, vendor, (await options.apiEnv?.(database.url)) ?? {});
   for (let n = 0; n < (options.compensators ?? 1); n++) world.addCompensator();
   return world;
 }

@@ -1,28 +1,52 @@
-import type { RequestListener } from 'node:http';
-import express from 'express';
+import express, { type ErrorRequestHandler, type Express } from 'express';
 import { docsRouter } from './docs-page.js';
 import { errorReplier, notFound, problemHandler } from './middleware/problem.js';
+import { refuse } from './reply.js';
 import type { Resources } from './resources.js';
+import type { Route } from './route.js';
+import { ORG_ROUTES } from './routes/all-routes.js';
 import { healthRouter } from './routes/health.js';
-import { createV1 } from './serve-v1.js';
+import { createOrgRoute } from './routes/orgs.js';
+import { createV1, type ServeV1 } from './serve-v1.js';
 
-/**
- * The whole API; the caller listens.
- *
- * Express serves the pages. `/v1` is what agents wait for at each of their steps, and there Express's own cost (it
- * re-parents every request and response) would be the larger half of an answer, so its requests are taken before
- * Express sees them; docs/adr/0007 has the figures.
- */
-export function createApp(resources: Resources): RequestListener {
-  const serveV1 = createV1(resources);
+/** `{name}`, as OpenAPI writes what varies, to `:name`, as Express does. */
+function expressPath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+}
+
+/** The routes of one path; a method that it does not have is a 405 that names those it has. */
+function mountPath(app: Express, serve: ServeV1, routes: readonly Route[]): void {
+  const path = app.route(expressPath(routes[0]!.path));
+  for (const route of routes) path[route.method](serve(route));
+  const allow = routes.map((route) => route.method.toUpperCase()).join(', ');
+  path.all(serve({ ...refuse('method_not_allowed', `this path takes ${allow}`), headers: { allow } }));
+}
+
+/** The API as an Express app; the caller listens. */
+export function createApp(resources: Resources): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  app.enable('case sensitive routing');
+
+  const serve = createV1(resources);
+  const routes = [createOrgRoute, ...ORG_ROUTES];
+  for (const path of new Set(routes.map((route) => route.path))) {
+    mountPath(
+      app,
+      serve,
+      routes.filter((route) => route.path === path),
+    );
+  }
+  app.use('/v1', serve(refuse('not_found', 'there is no such route')));
+  const replyTo = errorReplier(resources.logger);
+  // Who may not come in is told so before being told that the address is malformed.
+  const faulty: ErrorRequestHandler = (error, request, response, next) =>
+    serve(replyTo(error))(request, response, next);
+  app.use('/v1', faulty);
+
   app.use(healthRouter(resources), docsRouter());
   app.use(notFound);
-  app.use(problemHandler(errorReplier(resources.logger)));
-  return (request, response) => {
-    if (request.url!.startsWith('/v1/')) serveV1(request, response);
-    else app(request, response);
-  };
+  app.use(problemHandler(replyTo));
+  return app;
 }

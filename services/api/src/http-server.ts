@@ -1,5 +1,6 @@
-import { createServer, STATUS_CODES, type RequestListener, type Server } from 'node:http';
+import { createServer, IncomingMessage, ServerResponse, STATUS_CODES, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
+import express, { type Express } from 'express';
 import { badRequest, PROBLEM_TYPE } from './reply.js';
 
 /** Longer than the idle time of common load balancers, so that they close first and never meet a closing socket. */
@@ -11,10 +12,38 @@ const REQUEST_WITHIN_MS = 60_000;
 const CLOSE_WITHIN_MS = 10_000;
 const CLOSE_POLL_MS = 100;
 
+/**
+ * Requests and responses that are born with the prototypes which Express would give them.
+ *
+ * Express changes the prototype of each request and response when it takes it over, and from then on Node's own HTTP
+ * code is slow with it: 160 µs of CPU per request instead of 40, measured. Setting the prototype that an object already
+ * has changes nothing.
+ */
+function bornForExpress(app: Express): {
+  IncomingMessage: typeof IncomingMessage;
+  ServerResponse: typeof ServerResponse;
+} {
+  class AppRequest extends IncomingMessage {}
+  class AppResponse extends ServerResponse {}
+  Object.setPrototypeOf(AppRequest.prototype, express.request);
+  Object.setPrototypeOf(AppResponse.prototype, express.response);
+  for (const prototype of [AppRequest.prototype, AppResponse.prototype]) {
+    Object.defineProperty(prototype, 'app', { value: app });
+  }
+  app.request = AppRequest.prototype as Express['request'];
+  app.response = AppResponse.prototype as Express['response'];
+  return { IncomingMessage: AppRequest, ServerResponse: AppResponse as typeof ServerResponse };
+}
+
 /** The server with its limits in time; the caller listens. */
-export function createHttpServer(app: RequestListener): Server {
+export function createHttpServer(app: Express): Server {
   const server = createServer(
-    { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_WITHIN_MS, requestTimeout: REQUEST_WITHIN_MS },
+    {
+      ...bornForExpress(app),
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: HEADERS_WITHIN_MS,
+      requestTimeout: REQUEST_WITHIN_MS,
+    },
     app,
   );
   server.on('clientError', answerBrokenRequest);

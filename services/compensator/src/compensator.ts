@@ -9,14 +9,14 @@ import { startCompensationWorker } from '@undolog/shared/queue/compensation-work
 import { openDatabase } from '@undolog/shared/store/database';
 import { GroupCommit } from '@undolog/shared/store/group-commit';
 import { measureStanding } from '@undolog/shared/store/measure-standing';
-import { forgetProcess, queueKindsDiffer, type ProcessRecord } from '@undolog/shared/store/processes';
-import { schemaIsCurrent } from '@undolog/shared/store/schema-version';
+import { forgetProcess, type ProcessRecord } from '@undolog/shared/store/processes';
 import { cacheCompensations } from './compensation-cache.js';
 import { createVendorClient } from './compensation-call.js';
 import { createDeadLetterAnnouncer } from './dead-letter.js';
 import { HeldClaims } from './held-claims.js';
+import { readiness } from './readiness.js';
 import { startSweeper } from './sweeper.js';
-import { createUnwinder } from './unwinder.js';
+import { Unwinder } from './unwinder.js';
 
 const CONNECT_TIMEOUT_MS = 5000;
 const QUERY_TIMEOUT_MS = 10_000;
@@ -55,7 +55,7 @@ export async function openCompensator(config: Config, logger: Logger): Promise<C
     connectionsPerOrigin: config.concurrency,
   });
   const abandon = new AbortController();
-  const handle = createUnwinder({
+  const unwinder = new Unwinder({
     commits,
     claims,
     queue,
@@ -69,7 +69,7 @@ export async function openCompensator(config: Config, logger: Logger): Promise<C
   const worker = startCompensationWorker({
     location,
     concurrency: config.concurrency,
-    handle,
+    handle: (payload) => unwinder.handle(payload),
     onForeignJob: () => logger.warn('a job that UndoLog did not write was dropped'),
     onError,
   });
@@ -77,24 +77,10 @@ export async function openCompensator(config: Config, logger: Logger): Promise<C
   const { sweepMs } = config;
   const sweeper = startSweeper({ database, commits, queue, deadLetters, metrics, process, sweepMs, onError });
 
-  async function readiness(): Promise<Readiness> {
-    const fault = await findFault().catch(() => 'postgres_unreachable');
-    return fault === undefined
-      ? { ready: true, body: { status: 'ok', queue: queue.kind } }
-      : { ready: false, body: { status: 'unavailable', code: fault } };
-  }
-
-  async function findFault(): Promise<string | undefined> {
-    if (!(await schemaIsCurrent(database))) return 'schema_not_migrated';
-    if (await queueKindsDiffer(database, queue.kind)) return 'queue_mismatch';
-    const fault = await queue.findFault();
-    return fault === undefined ? undefined : `redis_${fault}`;
-  }
-
   return {
     queueKind: queue.kind,
     metrics,
-    readiness,
+    readiness: () => readiness(database, queue),
     async drain(abandonAfterMs) {
       const timer = setTimeout(() => abandon.abort(), abandonAfterMs);
       await Promise.all([worker.close(), sweeper.stop()]);

@@ -2,6 +2,7 @@ import { WakeAgain } from '@undolog/shared/queue/compensation-worker';
 import type { CompensationQueue } from '@undolog/shared/queue/compensation-queue';
 import type { WakeUpPayload } from '@undolog/shared/wire/jobs';
 import { monotonicMs, uuidv7 } from '@undolog/shared/runtime/clock';
+import type { Settlement } from '@undolog/shared/domain/verdict';
 import type { Logger } from '@undolog/shared/runtime/logger';
 import type { Metrics } from '@undolog/shared/runtime/metrics';
 import { claimEntry, type ClaimedEntry } from '@undolog/shared/store/claim-entries';
@@ -32,6 +33,8 @@ export interface UnwinderResources {
 const SETTLE_TRIES = 8;
 const SETTLE_WAIT_MS = 500;
 
+type Ended = NonNullable<Extract<SettleResult, { outcome: 'settled' }>['ended']>;
+
 /**
  * The heart: one job, one entry.
  *
@@ -42,78 +45,18 @@ const SETTLE_WAIT_MS = 500;
  *
  * Postgres decides each step; a job that is lost, doubled, late or made by hand changes nothing.
  */
-export function createUnwinder(resources: UnwinderResources): (payload: WakeUpPayload) => Promise<void> {
-  const { commits, claims, queue, logger, metrics } = resources;
+export class Unwinder {
+  readonly #resources: UnwinderResources;
 
-  async function settleDespiteOutage(orgId: string, input: SettleEntry): Promise<SettleResult> {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await commits.submit(settleEntry, orgId, input);
-      } catch (error) {
-        if (!(error instanceof DatabaseUnavailable) || tries === SETTLE_TRIES) throw error;
-        await sleep(SETTLE_WAIT_MS);
-      }
-    }
+  constructor(resources: UnwinderResources) {
+    this.#resources = resources;
   }
 
-  async function settleTry(orgId: string, entry: ClaimedEntry, claim: HeldClaim): Promise<void> {
-    const spec = await resources.findCompensation(orgId, entry.fnName, entry.version);
-    const tried = await tryEntry(entry, spec, {
-      client: resources.client,
-      stillHeld: () => claims.stillHeld(claim),
-      signal: resources.abandon,
-    });
-    if (!tried) return logger.warn({ undo_id: entry.undoId }, 'claim lost before the call; another worker has it');
-    const result = await settleDespiteOutage(orgId, {
-      sessionId: entry.sessionId,
-      undoId: entry.undoId,
-      fence: entry.fence,
-      deadLetterId: uuidv7(),
-      ...tried,
-    });
-    conclude(orgId, entry, tried.settlement, result);
-  }
-
-  function conclude(
-    orgId: string,
-    entry: ClaimedEntry,
-    settlement: SettleEntry['settlement'],
-    result: SettleResult,
-  ): void {
-    const ids = { session_id: entry.sessionId, undo_id: entry.undoId };
-    switch (result.outcome) {
-      case 'lost_fence':
-        return logger.warn(ids, 'settlement dropped: it was written before, or another worker has the entry');
-      case 'retry':
-        throw new WakeAgain(result.waitMs);
-      case 'settled':
-        if (settlement.kind === 'settled') metrics.undoOutcomes.inc({ state: settlement.state });
-        if (result.wake) queue.wake(result.wake);
-        if (result.ended) concludeSession(orgId, entry, result.ended);
-        return;
-      default:
-        result satisfies never;
-    }
-  }
-
-  function concludeSession(
-    orgId: string,
-    { sessionId }: ClaimedEntry,
-    ended: NonNullable<Extract<SettleResult, { outcome: 'settled' }>['ended']>,
-  ): void {
-    if (ended.unwind_seconds !== null) metrics.unwindSeconds.observe(ended.unwind_seconds);
-    if (ended.dead_letter_id === null) {
-      logger.info({ session_id: sessionId, state: ended.state }, 'unwind ended');
-      return;
-    }
-    logger.error({ session_id: sessionId, dead_letter_id: ended.dead_letter_id }, 'unwind halted: a person must look');
-    resources.deadLetters.announce({ orgId, sessionId, deadLetterId: ended.dead_letter_id });
-  }
-
-  return async ({ org_id: orgId, session_id: sessionId, undo_id: undoId }) => {
+  /** @throws {WakeAgain} when the entry's time has not come. */
+  async handle({ org_id: orgId, session_id: sessionId, undo_id: undoId }: WakeUpPayload): Promise<void> {
+    const { claims, commits } = this.#resources;
     const askedAtMs = monotonicMs();
-    const input = { sessionId, undoId, leaseMs: CLAIM_LEASE_MS };
-    const result = await commits.submit(claimEntry, orgId, input);
+    const result = await commits.submit(claimEntry, orgId, { sessionId, undoId, leaseMs: CLAIM_LEASE_MS });
     switch (result.outcome) {
       case 'gone':
         return;
@@ -124,7 +67,7 @@ export function createUnwinder(resources: UnwinderResources): (payload: WakeUpPa
         const claim = { orgId, undoId, fence: result.entry.fence, renewedAtMs: askedAtMs };
         claims.hold(claim);
         try {
-          return await settleTry(orgId, result.entry, claim);
+          return await this.#tryAndSettle(orgId, result.entry, claim);
         } finally {
           claims.release(claim);
         }
@@ -132,5 +75,60 @@ export function createUnwinder(resources: UnwinderResources): (payload: WakeUpPa
       default:
         result satisfies never;
     }
-  };
+  }
+
+  async #tryAndSettle(orgId: string, entry: ClaimedEntry, claim: HeldClaim): Promise<void> {
+    const { abandon, claims, client, findCompensation, logger } = this.#resources;
+    const spec = await findCompensation(orgId, entry.fnName, entry.version);
+    const tried = await tryEntry(entry, spec, {
+      client,
+      stillHeld: () => claims.stillHeld(claim),
+      signal: abandon,
+    });
+    if (!tried) return logger.warn({ undo_id: entry.undoId }, 'claim lost before the call; another worker has it');
+    const { sessionId, undoId, fence } = entry;
+    const result = await this.#settle(orgId, { sessionId, undoId, fence, deadLetterId: uuidv7(), ...tried });
+    this.#conclude(orgId, entry, tried.settlement, result);
+  }
+
+  async #settle(orgId: string, input: SettleEntry): Promise<SettleResult> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#resources.commits.submit(settleEntry, orgId, input);
+      } catch (error) {
+        if (!(error instanceof DatabaseUnavailable) || tries === SETTLE_TRIES) throw error;
+        await sleep(SETTLE_WAIT_MS);
+      }
+    }
+  }
+
+  #conclude(orgId: string, entry: ClaimedEntry, settlement: Settlement, result: SettleResult): void {
+    const { logger, metrics, queue } = this.#resources;
+    switch (result.outcome) {
+      case 'lost_fence':
+        return logger.warn(
+          { undo_id: entry.undoId },
+          'settlement dropped: written before, or the claim was taken over',
+        );
+      case 'retry':
+        throw new WakeAgain(result.waitMs);
+      case 'settled':
+        if (settlement.kind === 'settled') metrics.undoOutcomes.inc({ state: settlement.state });
+        if (result.wake) queue.wake(result.wake);
+        if (result.ended) this.#concludeSession(orgId, entry.sessionId, result.ended);
+        return;
+      default:
+        result satisfies never;
+    }
+  }
+
+  #concludeSession(orgId: string, sessionId: string, ended: Ended): void {
+    const { deadLetters, logger, metrics } = this.#resources;
+    if (ended.unwind_seconds !== null) metrics.unwindSeconds.observe(ended.unwind_seconds);
+    if (ended.dead_letter_id === null) {
+      return logger.info({ session_id: sessionId, state: ended.state }, 'unwind ended');
+    }
+    logger.error({ session_id: sessionId, dead_letter_id: ended.dead_letter_id }, 'unwind halted: a person must look');
+    deadLetters.announce({ orgId, sessionId, deadLetterId: ended.dead_letter_id });
+  }
 }

@@ -53,13 +53,13 @@ export const VARIABLES = {
   },
   UNDOLOG_ENCRYPTION_KEY: {
     schema: encryptionKey.optional(),
-    unset: 'nothing is encrypted; with `NODE_ENV=production` the processes refuse to start',
-    doc: '32 bytes in base64. Arguments, results and secrets are encrypted with it at rest.',
+    unset: 'said so at start; with `NODE_ENV=production` the processes refuse to start',
+    doc: '32 bytes in base64, for arguments, results and secrets at rest. Checked at start; this version does not encrypt yet.',
   },
   UNDOLOG_ENCRYPTION_KEY_PREVIOUS: {
     schema: encryptionKey.optional(),
     unset: 'none',
-    doc: 'The key before the present one, still readable while keys rotate.',
+    doc: 'The key before the present one, while keys rotate. Checked at start; this version does not encrypt yet.',
   },
   UNDOLOG_EGRESS_ALLOW: {
     schema: z.string().max(10_000).default(''),
@@ -156,9 +156,8 @@ function readAll(env: Readonly<Record<string, string | undefined>>): Values {
 
 function noticesOf(values: Values): string[] {
   const notices: string[] = [];
-  if (!values.UNDOLOG_ENCRYPTION_KEY) {
-    notices.push('UNDOLOG_ENCRYPTION_KEY is unset: arguments and results are stored unencrypted');
-  }
+  if (!values.UNDOLOG_ENCRYPTION_KEY) notices.push('UNDOLOG_ENCRYPTION_KEY is unset');
+  notices.push('arguments and results are stored unencrypted: this version does not encrypt yet');
   if (!values.REDIS_URL) notices.push('REDIS_URL is unset: the queue runs on DATABASE_URL');
   if (values.UNDOLOG_EGRESS_ALLOW) notices.push(`private addresses allowed for calls: ${values.UNDOLOG_EGRESS_ALLOW}`);
   return notices;

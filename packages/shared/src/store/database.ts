@@ -146,6 +146,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     options: SESSION_SETTINGS.map((setting) => `-c ${setting}`).join(' '),
   } as pg.PoolConfig);
   pool.on('error', options.onError);
+  // The pool listens to idle connections only. One that breaks in use is told of by its query; its event must find a
+  // listener all the same, or it would end the process.
+  pool.on('connect', (client) => client.on('error', () => undefined));
 
   async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {

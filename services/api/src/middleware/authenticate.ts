@@ -35,7 +35,7 @@ export function adminTokenCheck(adminToken: string | undefined): (request: Incom
   };
 }
 
-/** The same check for what Express serves. */
+/** The same check for what is not under `/v1`. */
 export function requireAdminToken(adminToken: string | undefined): RequestHandler {
   const check = adminTokenCheck(adminToken);
   return (request, response, next) => {
