@@ -27,13 +27,18 @@ describe('whichever end commits first wins for good', () => {
     const ends = await Promise.all(
       sessions.map(async (session, n) => {
         const complete = (): Promise<number> => org.post(`${session.path}/complete`).then(({ status }) => status);
-        const fail = (): Promise<number> => org.post(`${session.path}/fail`, { reason: 'x' }).then(({ status }) => status);
+        const fail = (): Promise<number> =>
+          org.post(`${session.path}/fail`, { reason: 'x' }).then(({ status }) => status);
         // Either may be first on the wire.
         if (n % 2 === 0) return Promise.all([complete(), fail()]);
         return Promise.all([fail(), complete()]).then(([failed, completed]) => [completed, failed]);
       }),
     );
-    for (const end of ends) expect([[200, 409], [409, 202]]).toContainEqual(end);
+    for (const end of ends)
+      expect([
+        [200, 409],
+        [409, 202],
+      ]).toContainEqual(end);
     for (const [n, session] of sessions.entries()) await expectOneStory(session, ends[n]![0] === 200);
     const winners = new Set(ends.map(([completed]) => completed));
     expect(winners, 'each side should win at least once').toEqual(new Set([200, 409]));

@@ -117,7 +117,11 @@ describe.concurrent('how a session ends', () => {
     world.vendor.script('/late/4', { until: new Promise<void>((resolve) => (release = resolve)) });
     const session = await org.booked(['/late/1']);
     for (const path of ['/late/3', '/late/4']) await org.compensation(path);
-    const third = await session.bookUnreported('/late/3', {}, { args: { id: { $result: '/booking_id' }, ref: { $args: '/ref' } } });
+    const third = await session.bookUnreported(
+      '/late/3',
+      {},
+      { args: { id: { $result: '/booking_id' }, ref: { $args: '/ref' } } },
+    );
     await session.book('/late/4');
     await session.fail();
     await session.reaches('compensating');

@@ -51,7 +51,9 @@ describeRedis('a wake-up call that is lost on its way to Redis', () => {
   });
 
   it('or whose answer is lost: the session is unwound once (C61)', async () => {
-    const sessions = await Promise.all(Array.from({ length: 20 }, () => org.booked(['/maybe-enqueued', '/maybe-enqueued'])));
+    const sessions = await Promise.all(
+      Array.from({ length: 20 }, () => org.booked(['/maybe-enqueued', '/maybe-enqueued'])),
+    );
     apiHop.fault = 'lose_answers';
     await Promise.all(sessions.map((session) => session.fail()));
     await sleep(200);

@@ -36,7 +36,9 @@ describe.concurrent('the order of an unwind, with 4 compensators at concurrency 
     const session = await org.open();
     const registered = await Promise.all(Array.from({ length: 12 }, () => session.register('/parallel')));
     for (const one of registered) await session.commit(one.effect_id, await session.callVendor(one));
-    expect(registered.map((one) => one.stack_position).sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    expect(registered.map((one) => one.stack_position).sort((a, b) => a - b)).toEqual([
+      1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+    ]);
     await session.fail();
     await session.reaches('compensated');
     expect(await session.calledPositions()).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
@@ -67,7 +69,8 @@ describe.concurrent('the order of an unwind, with 4 compensators at concurrency 
     const calls = world.vendor.ledger.at('/side-by-side');
     const atOnce = calls.map(
       (call) =>
-        calls.filter((other) => other.receivedAtMs <= call.receivedAtMs && call.receivedAtMs < other.closedAtMs!).length,
+        calls.filter((other) => other.receivedAtMs <= call.receivedAtMs && call.receivedAtMs < other.closedAtMs!)
+          .length,
     );
     expect(Math.max(...atOnce)).toBeGreaterThanOrEqual(5);
   });

@@ -45,22 +45,25 @@ describe.concurrent('what becomes of an unwind when a vendor refuses', () => {
     ['503', 503, 'unconfirmed', 'http_503'],
     ['429', 429, 'failed', 'http_429'],
     ['501', 501, 'unconfirmed', 'http_501'],
-  ] as const)('calls a vendor that always answers %s exactly 4 times, then halts (C7, C47)', async (_name, status, state, code) => {
-    const path = `/always/${status}`;
-    world.vendor.always(path, { status });
-    const session = await org.booked(['/fine', path, '/fine']);
-    await session.fail();
-    await session.reaches('halted');
-    expect(await session.calledPositions()).toEqual([3, 2, 2, 2, 2, 1].slice(0, 5));
-    const [, entry] = await session.stack();
-    expect(entry).toMatchObject({ state, code, stack_position: 2 });
-    expect(entry!.attempts).toHaveLength(4);
-    const [letter] = await org.deadLetters(session.id);
-    expect(letter).toMatchObject({ attempts: 4, code, stack_position: 2 });
-    expect(letter!.not_undone.map((one) => one.stack_position)).toEqual([1]);
-    expect(await session.faults()).toEqual([]);
-    expect(session.standing()).toHaveLength(2);
-  });
+  ] as const)(
+    'calls a vendor that always answers %s exactly 4 times, then halts (C7, C47)',
+    async (_name, status, state, code) => {
+      const path = `/always/${status}`;
+      world.vendor.always(path, { status });
+      const session = await org.booked(['/fine', path, '/fine']);
+      await session.fail();
+      await session.reaches('halted');
+      expect(await session.calledPositions()).toEqual([3, 2, 2, 2, 2, 1].slice(0, 5));
+      const [, entry] = await session.stack();
+      expect(entry).toMatchObject({ state, code, stack_position: 2 });
+      expect(entry!.attempts).toHaveLength(4);
+      const [letter] = await org.deadLetters(session.id);
+      expect(letter).toMatchObject({ attempts: 4, code, stack_position: 2 });
+      expect(letter!.not_undone.map((one) => one.stack_position)).toEqual([1]);
+      expect(await session.faults()).toEqual([]);
+      expect(session.standing()).toHaveLength(2);
+    },
+  );
 
   it('settles the entries below a refusal under policy continue, and halts with only the broken one left', async () => {
     world.vendor.always('/continued/3', { status: 422 });
@@ -90,7 +93,9 @@ describe.concurrent('what becomes of an unwind when a vendor refuses', () => {
     world.vendor.always('/gone/listed', { status: 404, applies: true });
     world.vendor.script('/busy/listed', { status: 408 });
     world.vendor.always('/gone/unlisted', { status: 404 });
-    const listed = await org.booked(['/busy/listed', '/gone/listed'], { spec: { outcomes: { done: [404], retry: [408] } } });
+    const listed = await org.booked(['/busy/listed', '/gone/listed'], {
+      spec: { outcomes: { done: [404], retry: [408] } },
+    });
     const unlisted = await org.booked(['/gone/unlisted']);
     await Promise.all([listed.fail(), unlisted.fail()]);
     await listed.reaches('compensated');

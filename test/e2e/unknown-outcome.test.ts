@@ -139,7 +139,9 @@ describe.concurrent('an outcome that nobody can know', () => {
     const session = await org.open();
     const undo = { args: { id: { $result: '/booking_id' } } };
     // Three calls at once; the third never reported what it booked.
-    const [first, second] = await Promise.all([1, 2, 3].map((n) => session.register('/needs-result', { step_index: n }, undo)));
+    const [first, second] = await Promise.all(
+      [1, 2, 3].map((n) => session.register('/needs-result', { step_index: n }, undo)),
+    );
     for (const one of [first!, second!]) await session.commit(one.effect_id, { booking_id: `b-${one.stack_position}` });
     await session.fail();
     await session.reaches('halted');

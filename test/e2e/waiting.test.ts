@@ -39,9 +39,7 @@ describe.concurrent('how long a retry waits', () => {
 
   it.each([429, 503])('the backoff, never nothing, where it makes no sense, on %i (C62)', async (status) => {
     const senseless = ['0', '-3', '1.5', 'soon', 'Thu, 01 Jan 1970 00:00:00 GMT', undefined];
-    const waits = await Promise.all(
-      senseless.map((value, n) => waitAfter(status, value, `/senseless/${status}/${n}`)),
-    );
+    const waits = await Promise.all(senseless.map((value, n) => waitAfter(status, value, `/senseless/${status}/${n}`)));
     for (const wait of waits) {
       expect(wait).toBeGreaterThanOrEqual(190);
       expect(wait).toBeLessThan(4000);

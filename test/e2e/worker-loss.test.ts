@@ -79,7 +79,9 @@ describe('a worker that is lost', () => {
     // The answer to the frozen one's call arrives, and it wakes up into a world that has moved on.
     answer();
     first.thaw();
-    await expect.poll(() => first.log.some((line) => line.includes('settlement dropped')), { timeout: 10_000 }).toBe(true);
+    await expect
+      .poll(() => first.log.some((line) => line.includes('settlement dropped')), { timeout: 10_000 })
+      .toBe(true);
     expect(await session.stack()).toEqual(settled);
     expect((await session.view()).state).toBe('compensated');
     expect(await session.faults()).toEqual([]);

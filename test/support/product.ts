@@ -110,9 +110,7 @@ export class ProductProcess {
   async metric(name: string, labels = ''): Promise<number> {
     const text = await (await fetch(`${this.healthUrl}/metrics`)).text();
     const lines = text.split('\n').filter((line) => line.startsWith(name) && /^[{ ]/.test(line.slice(name.length)));
-    return lines
-      .filter((line) => line.includes(labels))
-      .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+    return lines.filter((line) => line.includes(labels)).reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   }
 
   /** The end of its log, short enough for a message. */

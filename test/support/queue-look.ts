@@ -45,7 +45,16 @@ export function queuedWakeUps(world: World): Promise<Record<string, unknown>[]> 
   return jobData(world, 'session-compensation');
 }
 
-/** A job that the product did not write. */
+/** A job that the product did not write; like the product's own it vanishes once it was taken. */
 export async function addByHand(world: World, data: unknown, options: JobsOptions = {}): Promise<void> {
-  await withQueue(world, 'session-compensation', (queue) => queue.add('by hand', data, options));
+  const vanishing = { removeOnComplete: true, removeOnFail: true, ...options };
+  await withQueue(world, 'session-compensation', (queue) => queue.add('by hand', data, vanishing));
+}
+
+/** Removes every job of the wake-up queue, also those that a worker holds. */
+export async function obliterateQueue(world: World): Promise<void> {
+  await withQueue(world, 'session-compensation', async (queue) => {
+    await queue.obliterate({ force: true });
+    await queue.resume();
+  });
 }

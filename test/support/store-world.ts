@@ -34,7 +34,7 @@ export class StoreWorld {
 
   constructor(database: Database) {
     this.database = database;
-    this.commits = new GroupCommit(database, { maxFlightsPerOrg: 2, maxInputsPerFlight: 100 });
+    this.commits = new GroupCommit(database, { maxFlightsPerOrg: 1, maxInputsPerFlight: 100 });
   }
 
   async open(more: Partial<OpenSession> = {}): Promise<string> {

@@ -15,7 +15,7 @@ export function confirmUrl(call: UndoCall): string | undefined {
 
 /** Whether the record says that the undo took. An error, a redirect or an answer without the value says nothing. */
 function agrees(answer: Exchange, spec: ConfirmSpec): boolean {
-  if (answer.kind !== 'answer') return false;
+  if (answer.kind !== 'answer' || (answer.status >= 300 && answer.status < 400)) return false;
   if (spec.done_on_status.includes(answer.status)) return true;
   if (!spec.done_when || answer.status < 200 || answer.status >= 300 || answer.body === undefined) return false;
   const parsed = parseJson(answer.body);
@@ -23,26 +23,38 @@ function agrees(answer: Exchange, spec: ConfirmSpec): boolean {
   return found !== undefined && sameValue(nodeValue(found), spec.done_when.equals);
 }
 
-/** Asks the vendor's record once. */
+/** `abandoned`: the signal was aborted before the record agreed, so nobody can say that it does not. */
+export type Agreement = 'agreed' | 'not_agreed' | 'abandoned';
+
+/** Asks the vendor's record once. A compensation without a record, or without the values to find it, has no agreement. */
 export async function askOnce(
   client: VendorClient,
   call: UndoCall,
   signal: AbortSignal,
   timeoutMs = call.spec.timeout_ms,
-): Promise<boolean> {
+): Promise<Agreement> {
   const url = confirmUrl(call);
-  if (url === undefined || !call.spec.confirm) return false;
-  return agrees(await client.ask(url, call, timeoutMs, signal), call.spec.confirm);
+  if (url === undefined || !call.spec.confirm) return 'not_agreed';
+  if (agrees(await client.ask(url, call, timeoutMs, signal), call.spec.confirm)) return 'agreed';
+  return signal.aborted ? 'abandoned' : 'not_agreed';
 }
 
-/** Asks until the record agrees or the budget is spent; a single look may come before the vendor's own commit. */
-export async function pollUntilAgreed(client: VendorClient, call: UndoCall, signal: AbortSignal): Promise<boolean> {
+/** However little of the budget is left, an answer gets this long. */
+const MIN_ASK_MS = 1000;
+
+/**
+ * Asks until the record agrees or the budget is spent, for the last time at its very end; a single look may come before
+ * the vendor's own commit.
+ */
+export async function pollUntilAgreed(client: VendorClient, call: UndoCall, signal: AbortSignal): Promise<Agreement> {
   const { budget_ms: budgetMs, interval_ms: intervalMs } = call.spec.confirm!;
   const endMs = monotonicMs() + budgetMs;
   for (;;) {
-    const leftMs = Math.max(1, endMs - monotonicMs());
-    if (await askOnce(client, call, signal, Math.min(call.spec.timeout_ms, leftMs))) return true;
-    if (signal.aborted || monotonicMs() + intervalMs >= endMs) return false;
-    await sleep(intervalMs);
+    const askMs = Math.max(MIN_ASK_MS, endMs - monotonicMs());
+    const agreement = await askOnce(client, call, signal, Math.min(call.spec.timeout_ms, askMs));
+    const leftMs = endMs - monotonicMs();
+    if (agreement !== 'not_agreed' || leftMs <= 0) return agreement;
+    // An abort ends the wait; the next look then tells of it.
+    await sleep(Math.min(intervalMs, Math.ceil(leftMs)), undefined, { signal }).catch(() => {});
   }
 }

@@ -9,6 +9,8 @@ export class EgressBlocked extends Error {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
+/** While a name has addresses left: one that swallows connections must not use up the deadline of the call. */
+const NEXT_ADDRESS_AFTER_MS = 2000;
 
 /** Every address of the host, all of them allowed: a name that also leads elsewhere is not to be trusted. */
 async function allowedAddresses(policy: EgressPolicy, host: string): Promise<string[]> {
@@ -28,10 +30,17 @@ function promised(connector: buildConnector.connector): Connect {
     });
 }
 
+interface Connectors {
+  /** For an address after which there are others. */
+  readonly impatient: Connect;
+  readonly patient: Connect;
+}
+
 /** Tries the addresses in turn, as any client would; the last failure is the one that is told. */
-async function connectToOne(connect: Connect, options: buildConnector.Options, addresses: string[]): Promise<Socket> {
-  let failure: unknown = new Error('the name has no address');
-  for (const address of addresses) {
+async function connectToOne(by: Connectors, options: buildConnector.Options, addresses: string[]): Promise<Socket> {
+  let failure: unknown = Object.assign(new Error('the name has no address'), { code: 'ENOTFOUND' });
+  for (const [index, address] of addresses.entries()) {
+    const connect = index < addresses.length - 1 ? by.impatient : by.patient;
     try {
       return await connect({ ...options, hostname: address });
     } catch (error) {
@@ -47,15 +56,21 @@ async function connectToOne(connect: Connect, options: buildConnector.Options, a
  * between the check and the connection, or an address literal that no resolver sees, gets nowhere.
  */
 export function createEgressConnector(policy: EgressPolicy): buildConnector.connector {
-  const connect = promised(buildConnector({ timeout: CONNECT_TIMEOUT_MS }));
+  const connectors: Connectors = {
+    impatient: promised(buildConnector({ timeout: NEXT_ADDRESS_AFTER_MS })),
+    patient: promised(buildConnector({ timeout: CONNECT_TIMEOUT_MS })),
+  };
 
   async function open(options: buildConnector.Options): Promise<Socket> {
     const addresses = await allowedAddresses(policy, options.hostname);
     const servername = options.servername ?? (isIP(options.hostname) ? undefined : options.hostname);
     const named = servername === undefined ? options : { ...options, servername };
-    const socket = await connectToOne(connect, named, addresses);
-    if (isAddressAllowed(policy, socket.remoteAddress ?? '')) return socket;
-    socket.destroy();
+    const socket = await connectToOne(connectors, named, addresses);
+    const peer = socket.remoteAddress;
+    if (peer !== undefined && isAddressAllowed(policy, peer)) return socket;
+    socket.on('error', () => {}).destroy();
+    // A vendor that resets at once leaves no peer to judge; that is no refusal of ours, and may be tried again.
+    if (peer === undefined) throw Object.assign(new Error('reset while connecting'), { code: 'ECONNRESET' });
     throw new EgressBlocked('the peer is not allowed');
   }
 

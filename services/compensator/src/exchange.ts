@@ -1,6 +1,8 @@
+import { setMaxListeners } from 'node:events';
 import { MAX_ANSWER_BYTES } from '@undolog/shared/domain/limits';
 import type { Exchange } from '@undolog/shared/domain/verdict';
 import type { Dispatcher } from 'undici';
+import { answerText } from './answer-text.js';
 import { EgressBlocked } from './egress-connector.js';
 
 export interface VendorRequest {
@@ -14,11 +16,13 @@ export interface VendorRequest {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What a failure is called in an attempt: a word of our own, never a text that could quote the request. */
+const WORD = /^\w{1,100}$/;
+
+/** What a failure is called in an attempt: one plain word, never a text that could quote the request. */
 function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return 'failed';
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  return (code ?? error.name).slice(0, 100);
+  const name = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  return WORD.test(name) ? name : 'failed';
 }
 
 /** One request and what came of it. Redirects are not followed, and every failure is a value. */
@@ -42,6 +46,7 @@ class Conversation implements Dispatcher.DispatchHandler {
   #over = false;
   #status = 0;
   #retryAfter: string | undefined;
+  #coding: string | undefined;
   #chunks: Buffer[] = [];
   #bytes = 0;
 
@@ -55,7 +60,11 @@ class Conversation implements Dispatcher.DispatchHandler {
     const { url, method, headers, body, timeoutMs, signal } = this.#request;
     this.#timer = setTimeout(() => this.#cutOff('timeout'), timeoutMs);
     if (signal?.aborted) return this.#cutOff('abandoned');
-    signal?.addEventListener('abort', this.#onAbort);
+    if (signal) {
+      // One signal stops all calls and waits of the process, so Node's guess of a leak at eleven listeners is wrong.
+      setMaxListeners(0, signal);
+      signal.addEventListener('abort', this.#onAbort);
+    }
     const path = url.pathname + url.search;
     try {
       this.#dispatcher.dispatch({ origin: url.origin, path, method, headers: headers as string[], body }, this);
@@ -76,8 +85,9 @@ class Conversation implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200) return;
     this.#status = status;
-    const retryAfter = headers['retry-after'];
+    const { 'retry-after': retryAfter, 'content-encoding': coding } = headers;
     this.#retryAfter = typeof retryAfter === 'string' ? retryAfter : undefined;
+    this.#coding = Array.isArray(coding) ? coding.join() : coding;
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -92,7 +102,7 @@ class Conversation implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#answer(Buffer.concat(this.#chunks).toString('utf8'));
+    this.#answer(answerText(this.#chunks, this.#coding));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {

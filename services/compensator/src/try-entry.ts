@@ -6,7 +6,7 @@ import type { AttemptOutcome, Exchange, Settlement, Verdict } from '@undolog/sha
 import { monotonicMs, nowMs, random } from '@undolog/shared/runtime/clock';
 import type { ClaimedEntry } from '@undolog/shared/store/claim-entries';
 import type { SettleEntry } from '@undolog/shared/store/settle-entries';
-import { confirmUrl, askOnce, pollUntilAgreed } from './confirm.js';
+import { askOnce, confirmUrl, pollUntilAgreed, type Agreement } from './confirm.js';
 import type { UndoCall, VendorClient } from './compensation-call.js';
 import { childTraceparent } from './trace-context.js';
 
@@ -21,7 +21,13 @@ export interface TryContext {
 /** What became of a try; undefined: the claim was lost before the call left, and nothing may be written. */
 export type Tried = Pick<SettleEntry, 'attempt' | 'settlement'> | undefined;
 
+type Attempt = NonNullable<SettleEntry['attempt']>;
+
 const CONFIRMED: Settlement = { kind: 'settled', state: 'compensated', proof: 'confirmed' };
+const ANSWERED: Settlement = { kind: 'settled', state: 'compensated', proof: 'answered' };
+
+/** The process goes before it could finish; the next worker starts with the vendor's record. */
+const HANDED_OVER: Settlement = { kind: 'retry', delayMs: 1, code: 'stalled' };
 
 function unconfirmed(code: string): Settlement {
   return { kind: 'settled', state: 'unconfirmed', code };
@@ -49,7 +55,7 @@ function attemptOutcome(verdict: Verdict): AttemptOutcome {
   }
 }
 
-function attemptRow(exchange: Exchange, verdict: Verdict, startedMs: number): SettleEntry['attempt'] {
+function attemptRow(exchange: Exchange, verdict: Verdict, startedMs: number): Attempt {
   return {
     status: exchange.kind === 'answer' ? exchange.status : null,
     outcome: attemptOutcome(verdict),
@@ -59,16 +65,22 @@ function attemptRow(exchange: Exchange, verdict: Verdict, startedMs: number): Se
 }
 
 /** A "done" counts as it is, or only when the vendor's own record agrees, where the compensation says how to ask. */
-async function proveDone(call: UndoCall, accepted: boolean, context: TryContext): Promise<Settlement> {
-  if (!call.spec.confirm) {
-    return accepted ? unconfirmed('not_confirmed') : { kind: 'settled', state: 'compensated', proof: 'answered' };
-  }
-  const agreed = await pollUntilAgreed(context.client, call, context.signal);
-  return agreed ? CONFIRMED : unconfirmed('not_confirmed');
+async function proveDone(
+  call: UndoCall,
+  accepted: boolean,
+  attempt: Attempt,
+  context: TryContext,
+): Promise<Tried> {
+  if (!call.spec.confirm) return { attempt, settlement: accepted ? unconfirmed('not_confirmed') : ANSWERED };
+  const agreement = await pollUntilAgreed(context.client, call, context.signal);
+  if (agreement === 'agreed') return { attempt, settlement: CONFIRMED };
+  if (agreement === 'not_agreed') return { attempt, settlement: unconfirmed('not_confirmed') };
+  // Nobody has looked to the end, so this try is one of those of which nobody knows.
+  return { attempt: { ...attempt, outcome: 'unknown', error: 'abandoned' }, settlement: HANDED_OVER };
 }
 
-async function vendorAgrees(call: UndoCall, context: TryContext): Promise<boolean> {
-  return call.spec.confirm !== undefined && (await askOnce(context.client, call, context.signal));
+async function askVendor(call: UndoCall, context: TryContext): Promise<Agreement> {
+  return call.spec.confirm ? askOnce(context.client, call, context.signal) : 'not_agreed';
 }
 
 async function callVendor(entry: ClaimedEntry, call: UndoCall, context: TryContext): Promise<Tried> {
@@ -76,8 +88,10 @@ async function callVendor(entry: ClaimedEntry, call: UndoCall, context: TryConte
   const startedMs = monotonicMs();
   const exchange = await context.client.call(call, context.signal);
   const verdict = classify(exchange, call.spec.outcomes);
+  // The process goes, and the vendor has seen nothing: that is no try of the entry's.
+  if (verdict.kind === 'not_sent' && context.signal.aborted) return { attempt: null, settlement: HANDED_OVER };
   const attempt = attemptRow(exchange, verdict, startedMs);
-  if (verdict.kind === 'done') return { attempt, settlement: await proveDone(call, verdict.accepted, context) };
+  if (verdict.kind === 'done') return proveDone(call, verdict.accepted, attempt, context);
   const settlement = settle({
     verdict,
     attemptsInRound: entry.attemptsInRound,
@@ -88,9 +102,11 @@ async function callVendor(entry: ClaimedEntry, call: UndoCall, context: TryConte
     nowMs: nowMs(),
     random: random(),
   });
+  if (settlement.kind === 'retry') return { attempt, settlement };
   // The record may show what the answers did not.
-  if (settlement.kind === 'settled' && (await vendorAgrees(call, context))) return { attempt, settlement: CONFIRMED };
-  return { attempt, settlement };
+  const agreement = await askVendor(call, context);
+  if (agreement === 'agreed') return { attempt, settlement: CONFIRMED };
+  return { attempt, settlement: agreement === 'abandoned' ? HANDED_OVER : settlement };
 }
 
 /** One try of a claimed entry: at most one call, with the vendor's record asked where it can be. */
@@ -111,7 +127,9 @@ export async function tryEntry(entry: ClaimedEntry, spec: Compensation, context:
     return { attempt: null, settlement: unconfirmed('missing_result') };
   }
   const again = entry.attempt > 1 || !entry.mayCall;
-  if (again && (await vendorAgrees(call, context))) return { attempt: null, settlement: CONFIRMED };
+  const agreement = again ? await askVendor(call, context) : 'not_agreed';
+  if (agreement === 'agreed') return { attempt: null, settlement: CONFIRMED };
+  if (agreement === 'abandoned') return { attempt: null, settlement: HANDED_OVER };
   if (!entry.mayCall) return { attempt: null, settlement: unconfirmed('stalled') };
   return callVendor(entry, call, context);
 }

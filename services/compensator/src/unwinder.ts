@@ -85,7 +85,7 @@ export class Unwinder {
       stillHeld: () => claims.stillHeld(claim),
       signal: abandon,
     });
-    if (!tried) return logger.warn({ undo_id: entry.undoId }, 'claim lost before the call; another worker has it');
+    if (!tried) return logger.warn({ org_id: orgId, undo_id: entry.undoId }, 'claim lost before the call; another worker has it');
     const { sessionId, undoId, fence } = entry;
     const result = await this.#settle(orgId, { sessionId, undoId, fence, deadLetterId: uuidv7(), ...tried });
     this.#conclude(orgId, entry, tried.settlement, result);
@@ -107,7 +107,7 @@ export class Unwinder {
     switch (result.outcome) {
       case 'lost_fence':
         return logger.warn(
-          { undo_id: entry.undoId },
+          { org_id: orgId, undo_id: entry.undoId },
           'settlement dropped: written before, or the claim was taken over',
         );
       case 'retry':
@@ -125,10 +125,10 @@ export class Unwinder {
   #concludeSession(orgId: string, sessionId: string, ended: Ended): void {
     const { deadLetters, logger, metrics } = this.#resources;
     if (ended.unwind_seconds !== null) metrics.unwindSeconds.observe(ended.unwind_seconds);
-    if (ended.dead_letter_id === null) {
-      return logger.info({ session_id: sessionId, state: ended.state }, 'unwind ended');
-    }
-    logger.error({ session_id: sessionId, dead_letter_id: ended.dead_letter_id }, 'unwind halted: a person must look');
-    deadLetters.announce({ orgId, sessionId, deadLetterId: ended.dead_letter_id });
+    const { state, dead_letter_id: deadLetterId } = ended;
+    const session = { org_id: orgId, session_id: sessionId };
+    if (deadLetterId === null) return logger.info({ ...session, state }, 'unwind ended');
+    logger.error({ ...session, dead_letter_id: deadLetterId }, 'unwind halted: a person must look');
+    deadLetters.announce({ orgId, sessionId, deadLetterId });
   }
 }

@@ -30,6 +30,9 @@ function isPermanent(verdict: SettlementInput['verdict']): boolean {
  *
  * It ends `failed` only when no try was ever unknown and the last one was refused: then it is certain that nothing was
  * undone. In every other case it is `unconfirmed`: attempted, and nobody can say more.
+ *
+ * Its code is that of the last try, with one exception: where the last try was refused but an earlier one is unknown,
+ * `http_409` would read as a plain refusal, so it is `outcome_unknown`.
  */
 export function settle(input: SettlementInput): Settlement {
   const { verdict, attemptsInRound, maxRetries, retry } = input;

@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
@@ -25,21 +26,39 @@ export function parseEgressPolicy(text: string): EgressPolicy {
 
 function parseRange(part: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   try {
-    if (part.includes('/')) return ipaddr.parseCIDR(part);
-    const address = ipaddr.parse(part);
-    return [address, address.kind() === 'ipv4' ? 32 : 128];
+    return unmapped(readRange(part));
   } catch {
     throw new EgressPolicyError(`UNDOLOG_EGRESS_ALLOW: ${part} is no address range`);
   }
 }
 
+function readRange(part: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  const [bare = ''] = part.split('/', 1);
+  // ipaddr.js would read 010.0.0.0/8 as 8.0.0.0/8 and open a part of the internet that nobody named.
+  if (isIP(bare) === 0 || bare.includes('%')) throw new Error('not the usual notation');
+  if (part.includes('/')) return ipaddr.parseCIDR(part);
+  const address = ipaddr.parse(part);
+  return [address, address.kind() === 'ipv4' ? 32 : 128];
+}
+
+/** A range of `::ffff:a.b.c.d` means IPv4, as such an address does. */
+function unmapped([address, bits]: [ipaddr.IPv4 | ipaddr.IPv6, number]): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  const isMapped = address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= MAPPED_BITS;
+  return isMapped ? [address.toIPv4Address(), bits - MAPPED_BITS] : [address, bits];
+}
+
+const MAPPED_BITS = 96;
+
 const NAT64 = ipaddr.parseCIDR('64:ff9b::/96');
 const SIX_TO_FOUR = ipaddr.parseCIDR('2002::/16');
 const COMPATIBLE = ipaddr.parseCIDR('::/96');
+/** Where Azure answers the machines of every tenant: a metadata service on an address that looks public. */
+const AZURE_WIRE_SERVER = '168.63.129.16';
+/** All of IPv6 that is assigned for the internet; ipaddr.js calls what is not assigned yet unicast as well. */
+const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
 
-/** The IPv4 address that an IPv6 address stands for, where it is one of the forms that carry one. */
+/** The IPv4 address that an IPv6 address leads to, where it is one of the forms that carry one. */
 function carriedIpv4(address: ipaddr.IPv6): ipaddr.IPv4 | undefined {
-  if (address.isIPv4MappedAddress()) return address.toIPv4Address();
   const bytes = address.toByteArray();
   if (address.match(SIX_TO_FOUR)) return new ipaddr.IPv4(bytes.slice(2, 6));
   const embeds = address.match(NAT64) || (address.match(COMPATIBLE) && address.range() === 'unicast');
@@ -54,11 +73,17 @@ function named(policy: EgressPolicy, address: ipaddr.IPv4 | ipaddr.IPv6): boolea
 export function isAddressAllowed(policy: EgressPolicy, text: string): boolean {
   const [bare] = text.split('%', 1);
   if (bare === undefined || !ipaddr.isValid(bare)) return false;
-  const address = ipaddr.parse(bare);
+  // A mapped address is an IPv4 connection: `::/0` in the allow-list does not open it.
+  const address = ipaddr.process(bare);
   if (named(policy, address)) return true;
-  const carried = address.kind() === 'ipv6' ? carriedIpv4(address as ipaddr.IPv6) : undefined;
-  if (carried) return named(policy, carried) || carried.range() === 'unicast';
-  return address.range() === 'unicast';
+  if (address instanceof ipaddr.IPv4) return isPublicIpv4(address);
+  const carried = carriedIpv4(address);
+  if (carried) return named(policy, carried) || isPublicIpv4(carried);
+  return address.range() === 'unicast' && address.match(GLOBAL_IPV6);
+}
+
+function isPublicIpv4(address: ipaddr.IPv4): boolean {
+  return address.range() === 'unicast' && address.toString() !== AZURE_WIRE_SERVER;
 }
 
 /** The host of a URL without the brackets of IPv6. The URL parser has already read decimal, hex and octal forms. */
@@ -73,6 +98,8 @@ export function checkUrl(policy: EgressPolicy, text: string): string | undefined
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must be http or https';
   if (url.username !== '' || url.password !== '') return 'must not hold a user name or password';
   const host = hostOf(url);
+  // Judged where the URL parser found the host: `http:/{args.host}/` has one too.
+  if (/[{}]/.test(host)) return 'must not hold a template in its host';
   if (ipaddr.isValid(host) && !isAddressAllowed(policy, host)) return 'names an address that is not allowed';
   return undefined;
 }

@@ -21,7 +21,7 @@ WITH item AS MATERIALIZED (
   SELECT s.*, t.state AS top_state, i.dead_letter_id
   FROM item i
   JOIN undolog_sessions s ON s.org_id = i.org_id AND s.session_id = i.session_id
-  LEFT JOIN undolog_undo_stack t ON t.org_id = i.org_id AND t.undo_id = s.top_undo_id AND t.superseded_by IS NULL
+  LEFT JOIN undolog_undo_stack t ON t.org_id = s.org_id AND t.undo_id = s.top_undo_id AND t.superseded_by IS NULL
   WHERE s.state IN ('failed', 'compensating')
     AND (t.state IS NULL OR t.state NOT IN ('pending', 'active', 'running'))
 ), chosen AS (

@@ -53,8 +53,8 @@ WITH item AS MATERIALIZED (
       THEN e.executed_at + e.call_timeout_ms * interval '1 millisecond' END) AS due_at
   FROM item i
   JOIN undolog_undo_stack u ON u.org_id = i.org_id AND u.undo_id = i.undo_id
-  JOIN undolog_sessions s ON s.org_id = i.org_id AND s.session_id = u.session_id
-  JOIN undolog_effect_log e ON e.org_id = i.org_id AND e.effect_id = u.effect_id
+  JOIN undolog_sessions s ON s.org_id = u.org_id AND s.session_id = u.session_id
+  JOIN undolog_effect_log e ON e.org_id = u.org_id AND e.effect_id = u.effect_id
 ), judged AS MATERIALIZED (
   SELECT *, CASE
     WHEN NOT is_top OR superseded_by IS NOT NULL OR state NOT IN ('pending', 'active', 'running') THEN 'gone'

@@ -35,7 +35,7 @@ WITH item AS MATERIALIZED (
     ELSE 'commit' END AS outcome
   FROM item i
   LEFT JOIN undolog_effect_log e ON e.org_id = i.org_id AND e.effect_id = i.effect_id
-  LEFT JOIN undolog_sessions s ON s.org_id = i.org_id AND s.session_id = e.session_id
+  LEFT JOIN undolog_sessions s ON s.org_id = e.org_id AND s.session_id = e.session_id
 ), committed AS (
   UPDATE undolog_effect_log e SET state = 'committed', result = j.result, committed_at = clock_timestamp()
   FROM judged j

@@ -37,9 +37,8 @@ export interface DatabaseOptions {
   readonly onError: (error: Error) => void;
 }
 
-// Plans are made once per connection, perhaps while the tables are empty, and must still fit when they are not. So only
-// plans that look rows up by index, one outer row at a time, are allowed; and the shared statements take the org from
-// their materialised `item`, not from the parameter, so that no index can be entered by the org alone.
+// Every statement has an index for its way in, and a plan that is made once must be one of look-ups by index, an outer
+// row at a time; the shared statements take the org from their materialised `item`, so that the join starts there.
 const SESSION_SETTINGS = [
   'TimeZone=UTC',
   'jit=off',
@@ -98,6 +97,20 @@ function inOnePacket<T>(client: pg.PoolClient, send: () => T): T {
   }
 }
 
+/**
+ * On tables that are almost empty all indexes look alike, and a plan made then may enter one by the org alone. So a
+ * connection makes its plans anew after 4 uses, 16, 64 and so on, until the tables have shown what they are.
+ */
+class PlanAges {
+  readonly #uses = new WeakMap<pg.PoolClient, number>();
+
+  isDue(client: pg.PoolClient): boolean {
+    const uses = (this.#uses.get(client) ?? 0) + 1;
+    this.#uses.set(client, uses);
+    return Number.isInteger(Math.log(uses) / Math.log(4));
+  }
+}
+
 async function inOneFlight(client: pg.PoolClient, statements: readonly Statement[]): Promise<object[][]> {
   const sent = inOnePacket(client, () => [
     client.query('BEGIN'),
@@ -146,6 +159,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     options: SESSION_SETTINGS.map((setting) => `-c ${setting}`).join(' '),
   } as pg.PoolConfig);
   pool.on('error', options.onError);
+  const plans = new PlanAges();
   // The pool listens to idle connections only. One that breaks in use is told of by its query; its event must find a
   // listener all the same, or it would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
@@ -156,7 +170,9 @@ export function openDatabase(options: DatabaseOptions): Database {
       let broken: Error | undefined;
       try {
         client = await pool.connect();
-        return await work(client);
+        const result = await work(client);
+        if (plans.isDue(client)) await client.query('DISCARD PLANS');
+        return result;
       } catch (error) {
         if (CONFLICTS.has(sqlState(error) ?? '') && tries < MAX_CONFLICT_TRIES) continue;
         const seen = asUnavailable(error);

@@ -40,7 +40,7 @@ WITH item AS MATERIALIZED (
       ELSE 'known' END AS outcome
   FROM item i
   LEFT JOIN undolog_effect_log e ON e.org_id = i.org_id AND e.effect_id = i.effect_id
-  LEFT JOIN undolog_sessions s ON s.org_id = i.org_id AND s.session_id = e.session_id
+  LEFT JOIN undolog_sessions s ON s.org_id = e.org_id AND s.session_id = e.session_id
 ), reported AS (
   UPDATE undolog_effect_log e SET error = j.error, reported = j.applied,
     state = CASE j.applied WHEN 'not_applied' THEN 'failed' ELSE e.state END
