@@ -22,7 +22,7 @@ describe.concurrent('what becomes of an unwind when a vendor refuses', () => {
     expect(await session.calledPositions()).toEqual([5, 4, 3]);
     expect(session.standing()).toHaveLength(3);
     expect(halted.undo_counts).toMatchObject({ compensated: 2, failed: 1, active: 2 });
-    expect(halted.effects_standing.map((one) => one.stack_position).sort()).toEqual([1, 2, 3]);
+    expect(halted.effects_standing.map((one) => one.stack_position).toSorted((a, b) => a - b)).toEqual([1, 2, 3]);
     expect(halted.fully_compensated).toBe(false);
 
     const [letter, ...more] = await org.deadLetters(session.id);

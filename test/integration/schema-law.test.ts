@@ -46,7 +46,7 @@ describe('the database holds the same law as the code', () => {
     ['undolog_sessions', 'on_compensation_failure', FAILURE_POLICIES],
     ['undolog_api_keys', 'role', ROLES],
   ] as const)('%s.%s takes the words of the code and no other', async (table, column, words) => {
-    expect((await wordsAllowed(table, column)).toSorted()).toEqual(words.toSorted());
+    expect(new Set(await wordsAllowed(table, column))).toEqual(new Set(words));
   });
 
   test.each([
@@ -63,7 +63,7 @@ describe('the database holds the same law as the code', () => {
     const checks = (await checksOf('undolog_sessions')).filter((check) => check.includes('wake_at'));
     expect(checks).toHaveLength(1);
     expect(checks[0]).toMatch(/^CHECK \(\(\(state = ANY \(.*\)\) = \(wake_at IS NOT NULL\)\)\)$/);
-    expect(wordsIn(checks[0]!).toSorted()).toEqual(UNWINDING_SESSION_STATES.toSorted());
+    expect(new Set(wordsIn(checks[0]!))).toEqual(new Set(UNWINDING_SESSION_STATES));
   });
 });
 

@@ -1,30 +1,30 @@
-import type { UndoCall } from '@undolog/compensator/compensation-call';
 import { DEFAULT_RETRY, type Compensation } from '@undolog/shared/domain/compensation';
+import type { UndoCall } from '@undolog/compensator/compensation-call';
 
-export function compensation(url: string, some: Partial<Compensation> = {}): Compensation {
+/** A compensation as the registry gives it: everything is at its default but what the test names. */
+export function compensation(spec: Partial<Compensation> & Pick<Compensation, 'url'>): Compensation {
   return {
-    url,
     method: 'POST',
     timeout_ms: 5000,
     headers: {},
     retry: DEFAULT_RETRY,
     outcomes: { done: [], retry: [], permanent: [], body: [] },
     async: false,
-    ...some,
+    ...spec,
   };
 }
 
-/** An undo as the unwinder would send it. */
-export function undoCall(spec: Compensation, some: Partial<UndoCall> = {}): UndoCall {
+/** A call of it, with ids that a test can recognise. */
+export function undoCall(spec: Compensation, rest: Partial<Omit<UndoCall, 'spec'>> = {}): UndoCall {
   return {
     spec,
     body: '{"booking_id":"b-1"}',
-    undoId: '01890000-0000-7000-8000-000000000001',
-    sessionId: 's-1',
-    effectId: '01890000-0000-7000-8000-000000000002',
+    undoId: '01990000-0000-7000-8000-00000000000a',
+    sessionId: 'trip:42',
+    effectId: '01990000-0000-7000-8000-00000000000b',
     outcome: 'committed',
     attempt: 1,
-    traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
-    ...some,
+    traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    ...rest,
   };
 }

@@ -69,6 +69,9 @@ describe('C62: a Retry-After', () => {
     ['9'.repeat(400), MAX_PARK_MS],
     ['Sun, 01 Feb 2026 00:00:01 GMT', 3000],
     ['Mon, 01 Feb 2027 00:00:00 GMT', MAX_PARK_MS],
+    ['Sunday, 01-Feb-26 00:00:01 GMT', 3000],
+    ['Sun Feb  1 00:00:01 2026', 3000],
+    ['Sun Feb 01 00:00:01 2026', 3000],
   ])('of %s is honoured, up to a day', (header, waitMs) => {
     expect(retryAfterMs(header, nowMs)).toBe(waitMs);
   });
@@ -92,6 +95,10 @@ describe('C62: a Retry-After', () => {
     ['Sat, 31 Jan 2026 23:59:58 GMT'],
     ['Thu, 01 Jan 1970 00:00:00 GMT'],
     ['Xyz, 99 Foo 2027 99:99:99 GMT'],
+    ['Mon, 01 Feb 2027 25:00:00 GMT'],
+    ['Mon, 01 Feb 2027 00:00:00 CET'],
+    ['Sunday, 06-Nov-94 08:49:37 GMT'],
+    ['Sun Nov  6 08:49:37 1994'],
   ])('of %j says nothing, so that the backoff holds', (header) => {
     expect(retryAfterMs(header, nowMs)).toBeUndefined();
   });

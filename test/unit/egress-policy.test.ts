@@ -21,9 +21,10 @@ function resolveTo(...addresses: string[]): void {
 describe('an address', () => {
   test.each(
     `0.0.0.0 0.1.2.3 10.0.0.5 100.64.0.1 100.127.255.255 127.0.0.1 127.9.9.9 169.254.169.254 172.16.0.1 172.31.255.255
-     192.0.0.1 192.0.2.1 192.88.99.1 192.168.1.1 198.18.0.1 198.19.255.255 198.51.100.1 203.0.113.1 224.0.0.1 240.0.0.1
+     100.100.100.200 168.63.129.16 192.0.0.192 192.0.0.1 192.0.2.1 192.88.99.1 192.168.1.1 198.18.0.1 198.19.255.255 198.51.100.1 203.0.113.1 224.0.0.1 240.0.0.1
      255.255.255.255
      :: ::1 ::7f00:1 ::10.0.0.1 ::ffff:127.0.0.1 ::ffff:169.254.169.254 ::ffff:a9fe:a9fe ::ffff:0:127.0.0.1
+     ::ffff:168.63.129.16 2002:a83f:8110::
      64:ff9b::7f00:1 64:ff9b::a9fe:a9fe 64:ff9b:1::a00:1 100::1 2001::1 2001:2::1 2001:10::1 2001:20::1 2001:db8::1
      2002:7f00:1:: 2002:a00:1:: 3fff::1 400::1 1000::1 4000::1 5f00::1 fc00::1 fd00:ec2::254 fe80::1 fe80::1%eth0
      fec0::1 ff02::1`.split(/\s+/),
@@ -32,7 +33,7 @@ describe('an address', () => {
   });
 
   test.each(
-    `8.8.8.8 100.63.255.255 172.15.0.1 172.32.0.1 192.167.1.1 223.255.255.255 2606:4700::1111 2a00:1450::1
+    `8.8.8.8 168.63.129.17 100.63.255.255 172.15.0.1 172.32.0.1 192.167.1.1 223.255.255.255 2606:4700::1111 2a00:1450::1
      ::ffff:8.8.8.8 64:ff9b::808:808 2002:808:808::`.split(/\s+/),
   )('%s is on the internet and is allowed', (address) => {
     expect(isAddressAllowed(nobody, address)).toBe(true);
@@ -53,6 +54,15 @@ describe('the allow-list', () => {
     for (const address of ['10.2.0.0', '::ffff:10.2.0.9', 'fc00::1', '127.0.0.2', '::2', '169.254.169.254']) {
       expect(isAddressAllowed(policy, address), address).toBe(false);
     }
+  });
+
+  test('of IPv6 opens no IPv4 address that is mapped into it, and a mapped range is one of IPv4', () => {
+    expect(isAddressAllowed(parseEgressPolicy('::/0'), '::ffff:10.0.0.1')).toBe(false);
+    expect(isAddressAllowed(parseEgressPolicy('::/0'), 'fd12::1')).toBe(true);
+    const mapped = parseEgressPolicy('::ffff:10.0.0.0/104');
+    expect(isAddressAllowed(mapped, '10.9.9.9')).toBe(true);
+    expect(isAddressAllowed(mapped, '::ffff:10.9.9.9')).toBe(true);
+    expect(isAddressAllowed(mapped, '127.0.0.1')).toBe(false);
   });
 
   test.each(['10', '127.1', '0x7f000001', '010.0.0.0/8', '10.0.0.0/33', '::/129', 'a.example', '10.0.0.0/8/8', 'fe80::1%eth0', '/8'])(

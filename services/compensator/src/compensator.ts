@@ -13,6 +13,7 @@ import { forgetProcess, type ProcessRecord } from '@undolog/shared/store/process
 import { cacheCompensations } from './compensation-cache.js';
 import { createVendorClient } from './compensation-call.js';
 import { createDeadLetterAnnouncer } from './dead-letter.js';
+import { shareFairly, slotsFor } from './fair-share.js';
 import { HeldClaims } from './held-claims.js';
 import { readiness } from './readiness.js';
 import { startSweeper } from './sweeper.js';

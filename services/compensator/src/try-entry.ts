@@ -65,12 +65,7 @@ function attemptRow(exchange: Exchange, verdict: Verdict, startedMs: number): At
 }
 
 /** A "done" counts as it is, or only when the vendor's own record agrees, where the compensation says how to ask. */
-async function proveDone(
-  call: UndoCall,
-  accepted: boolean,
-  attempt: Attempt,
-  context: TryContext,
-): Promise<Tried> {
+async function proveDone(call: UndoCall, accepted: boolean, attempt: Attempt, context: TryContext): Promise<Tried> {
   if (!call.spec.confirm) return { attempt, settlement: accepted ? unconfirmed('not_confirmed') : ANSWERED };
   const agreement = await pollUntilAgreed(context.client, call, context.signal);
   if (agreement === 'agreed') return { attempt, settlement: CONFIRMED };

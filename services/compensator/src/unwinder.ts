@@ -85,7 +85,8 @@ export class Unwinder {
       stillHeld: () => claims.stillHeld(claim),
       signal: abandon,
     });
-    if (!tried) return logger.warn({ org_id: orgId, undo_id: entry.undoId }, 'claim lost before the call; another worker has it');
+    if (!tried)
+      return logger.warn({ org_id: orgId, undo_id: entry.undoId }, 'claim lost before the call; another worker has it');
     const { sessionId, undoId, fence } = entry;
     const result = await this.#settle(orgId, { sessionId, undoId, fence, deadLetterId: uuidv7(), ...tried });
     this.#conclude(orgId, entry, tried.settlement, result);

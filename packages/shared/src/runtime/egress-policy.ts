@@ -41,13 +41,13 @@ function readRange(part: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   return [address, address.kind() === 'ipv4' ? 32 : 128];
 }
 
+const MAPPED_BITS = 96;
+
 /** A range of `::ffff:a.b.c.d` means IPv4, as such an address does. */
 function unmapped([address, bits]: [ipaddr.IPv4 | ipaddr.IPv6, number]): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   const isMapped = address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= MAPPED_BITS;
   return isMapped ? [address.toIPv4Address(), bits - MAPPED_BITS] : [address, bits];
 }
-
-const MAPPED_BITS = 96;
 
 const NAT64 = ipaddr.parseCIDR('64:ff9b::/96');
 const SIX_TO_FOUR = ipaddr.parseCIDR('2002::/16');

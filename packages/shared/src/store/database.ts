@@ -38,7 +38,7 @@ export interface DatabaseOptions {
 }
 
 // Every statement has an index for its way in, and a plan that is made once must be one of look-ups by index, an outer
-// row at a time; the shared statements take the org from their materialised `item`, so that the join starts there.
+// row at a time, in the order in which the joins are written: that order starts at the few rows that were asked for.
 const SESSION_SETTINGS = [
   'TimeZone=UTC',
   'jit=off',
@@ -47,6 +47,8 @@ const SESSION_SETTINGS = [
   'enable_mergejoin=off',
   'enable_bitmapscan=off',
   'enable_material=off',
+  'join_collapse_limit=1',
+  'from_collapse_limit=1',
   'plan_cache_mode=force_generic_plan',
 ];
 

@@ -1,0 +1,1 @@
+import { shareFairly } from '@undolog/compensator/fair-share';
