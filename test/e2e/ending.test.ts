@@ -100,9 +100,13 @@ describe.concurrent('how a session ends', () => {
 
   it('goes on undoing when it is cancelled again or grows too old meanwhile (C43)', async () => {
     world.vendor.always('/slow', { delayMs: 700 });
-    const session = await org.booked(['/slow', '/slow', '/slow'], { session: { max_age_seconds: 2 } });
+    const session = await org.booked(['/slow', '/slow', '/slow'], { session: { max_age_seconds: 600 } });
     await session.fail();
     await session.reaches('compensating');
+    await world.rows(
+      `UPDATE undolog_sessions SET created_at = created_at - interval '1 hour' WHERE session_id = $1`,
+      session.id,
+    );
     for (let n = 0; n < 3; n++) {
       expect((await org.post(`${session.path}/cancel`, { reason: 'now!' })).status).toBe(202);
       await sleep(400);

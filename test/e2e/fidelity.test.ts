@@ -4,8 +4,6 @@ import { testRedisUrl } from '../support/describe-redis.js';
 import { queuedWakeUps } from '../support/queue-look.js';
 import { openWorld, type World } from '../support/world.js';
 
-const FIVE_MB = 5 * 1024 * 1024;
-
 /** Values as JSON text, exactly as an agent may write them. */
 const TEXTS: Record<string, string> = {
   'a NUL in a string (C83)': String.raw`{"q":"a\u0000b"}`,
@@ -67,30 +65,6 @@ describe.concurrent('the endpoint gets the arguments byte for byte', () => {
   it('insignificant white space is all that goes', async () => {
     const { body } = await sent('{ }', ' {\n\t"a" : [ 1 ,\r 2 ] , "b c" : " kept " }\n');
     expect(body).toBe('{"a":[1,2],"b c":" kept "}');
-  });
-
-  it('5 MB of them, on every try, while a job in the queue stays below 1 KB (C23)', async () => {
-    const blob = 'x'.repeat(FIVE_MB);
-    world.vendor.script('/large', { status: 503, delayMs: 800 });
-    const session = await org.open();
-    await session.register('/large', { args: { blob, ref: 'large' } }, { args: { all: { $args: '' } } });
-    await session.fail();
-    await expect.poll(() => world.vendor.ledger.at('/large').length, { timeout: 15_000 }).toBe(1);
-    const queued = await queuedWakeUps(world);
-    expect(queued.length).toBeGreaterThan(0);
-    for (const data of queued) expect(JSON.stringify(data).length).toBeLessThan(1024);
-    await session.reaches('compensated');
-    const bodies = world.vendor.ledger.at('/large').map((call) => call.body);
-    expect(bodies).toHaveLength(2);
-    for (const body of bodies) expect(body.equals(Buffer.from(`{"all":{"blob":"${blob}","ref":"large"}}`))).toBe(true);
-  });
-
-  it('a body above 8 MiB is refused before the tool runs: 413, and nothing is registered (C23)', async () => {
-    const session = await org.open();
-    await org.compensation('/too-large');
-    const answer = await session.tryRegister('/too-large', { args: { blob: 'x'.repeat(9 * 1024 * 1024) } });
-    expect([answer.status, bodyOf(answer)['code']]).toEqual([413, 'body_too_large']);
-    expect(await session.stack()).toEqual([]);
   });
 
   it('what the vendor says in its error never keeps the failure from being recorded (C84)', async () => {

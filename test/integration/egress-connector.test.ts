@@ -169,7 +169,8 @@ describe('TLS', () => {
 
   test('that is spoken to a plain server sends no request', async () => {
     const result = await send(`https://127.0.0.1:${vendor.port}/undo`);
-    expect(result).toMatchObject({ kind: 'not_sent', error: expect.stringMatching(/^(ERR_SSL|EPROTO|ECONNRESET)/) });
+    expect(result.kind).toBe('not_sent');
+    expect(result).toHaveProperty('error', 'ERR_SSL_WRONG_VERSION_NUMBER');
     expect(vendor.ledger).toEqual([]);
   });
 });

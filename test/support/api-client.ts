@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { sessionView } from '@undolog/shared/wire/sessions';
 import type { registeredEffect } from '@undolog/shared/wire/effects';
 import type { entryView } from '@undolog/shared/wire/undo-entries';
@@ -32,6 +33,8 @@ export function bodyOf<T = Record<string, unknown>>(answer: Answer): T {
 }
 
 const POLL_MS = 50;
+const MAX_TRIES = 20;
+const RETRY_MS = 500;
 const REQUEST_LIMIT_MS = 15_000;
 
 /** One org of a world, with its admin key. */
@@ -88,9 +91,22 @@ export class Org {
     return fnName;
   }
 
+  /**
+   * A request that may be repeated, made as a careful client makes it: a machine under load may answer `unavailable`,
+   * and the same request then finds out what became of it.
+   */
+  async settled(request: () => Promise<Answer>): Promise<Answer> {
+    for (let tries = 1; ; tries++) {
+      const answer = await request();
+      if (answer.status !== 503 || tries === MAX_TRIES) return answer;
+      await sleep(RETRY_MS);
+    }
+  }
+
   async open(more: object = {}): Promise<AgentSession> {
-    const answer = await this.post('/v1/sessions', more);
-    expect(answer.status, answer.text).toBe(201);
+    const body = { session_id: randomUUID(), ...more };
+    const answer = await this.settled(() => this.post('/v1/sessions', body));
+    expect([200, 201], answer.text).toContain(answer.status);
     return new AgentSession(this, bodyOf<SessionShown>(answer).session_id);
   }
 
@@ -126,28 +142,29 @@ export class AgentSession {
 
   /** Registers a call whose undo is at `path`; by default the undo's body is `{"ref"}` of the args. */
   async register(path: string, more: object = {}, undo: Undo = {}): Promise<Registered> {
-    const answer = await this.tryRegister(path, more, undo);
-    expect(answer.status, answer.text).toBe(201);
-    return bodyOf<Registered>(answer);
+    const ref = this.#nextRef();
+    const call = { call_id: randomUUID(), args: { ref }, ...more };
+    const answer = await this.org.settled(() => this.tryRegister(path, call, undo));
+    expect([200, 201], answer.text).toContain(answer.status);
+    const registered = bodyOf<Registered>(answer);
+    this.refs.set(registered.effect_id, ref);
+    return registered;
   }
 
-  /** As `register`, whatever the answer is. */
+  /** One request to register, whatever its answer is. */
   async tryRegister(path: string, more: object = {}, undo: Undo = {}): Promise<Answer> {
-    const ref = `${this.id}#${++this.#registrations}`;
-    const answer = await this.org.post(`${this.path}/effects`, {
+    const fnName = undo.fn_name ?? (await this.org.compensation(path));
+    return this.org.post(`${this.path}/effects`, {
       tool_name: 'book',
-      args: { ref },
+      ...('args' in more ? {} : { args: { ref: this.#nextRef() } }),
       effect_class: 'compensable',
-      compensation: {
-        fn_name: undo.fn_name ?? (await this.org.compensation(path)),
-        version: '1',
-        args: { ref: { $args: '/ref' } },
-        ...undo,
-      },
+      compensation: { version: '1', args: { ref: { $args: '/ref' } }, ...undo, fn_name: fnName },
       ...more,
     });
-    if (answer.status === 201) this.refs.set(bodyOf<Registered>(answer).effect_id, ref);
-    return answer;
+  }
+
+  #nextRef(): string {
+    return `${this.id}#${++this.#registrations}`;
   }
 
   /** The forward call, as an agent makes it once it was told `execute`. @returns the vendor's result. */
@@ -161,7 +178,8 @@ export class AgentSession {
   }
 
   commit(effectId: string, result?: unknown): Promise<Answer> {
-    return this.org.post(`/v1/effects/${effectId}/commit`, result === undefined ? {} : { result });
+    const body = result === undefined ? {} : { result };
+    return this.org.settled(() => this.org.post(`/v1/effects/${effectId}/commit`, body));
   }
 
   /** Registered, called, reported. */
@@ -181,7 +199,7 @@ export class AgentSession {
   }
 
   async fail(reason = 'a test ended it'): Promise<void> {
-    const answer = await this.org.post(`${this.path}/fail`, { reason });
+    const answer = await this.org.settled(() => this.org.post(`${this.path}/fail`, { reason }));
     expect(answer.status, answer.text).toBe(202);
   }
 

@@ -82,6 +82,7 @@ export class StoreWorld {
         effectId: effect.effectId,
         result: json({ n }),
         successorId: uuidv7(),
+        deadLetterId: uuidv7(),
         actor: 'test',
       });
       undoIds.push(effect.undoId!);
@@ -136,7 +137,7 @@ export class StoreWorld {
 
   async undoStates(sessionId: string): Promise<string[]> {
     const sql =
-      'SELECT state FROM undolog_undo_stack WHERE org_id = $1 AND session_id = $2 ORDER BY stack_position DESC';
+      'SELECT state FROM undolog_undo_stack WHERE org_id = $1 AND session_id = $2 ORDER BY stack_position DESC, generation DESC';
     return (await this.rows<{ state: string }>(sql, sessionId)).map((row) => row.state);
   }
 }

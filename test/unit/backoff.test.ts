@@ -104,7 +104,11 @@ describe('C62: a Retry-After', () => {
   });
 
   test('is nothing, or a wait of 1 ms to a day, whatever the vendor writes', () => {
-    const text = fc.oneof(fc.string(), fc.integer().map(String), fc.date({ noInvalidDate: true }).map((d) => d.toUTCString()));
+    const text = fc.oneof(
+      fc.string(),
+      fc.integer().map(String),
+      fc.date({ noInvalidDate: true }).map((d) => d.toUTCString()),
+    );
     fc.assert(
       fc.property(text, (header) => {
         const waitMs = retryAfterMs(header, nowMs) ?? 1;

@@ -154,8 +154,14 @@ describe('what a body means', () => {
 describe('what it means that there was no answer', () => {
   test.each<[Exchange, Verdict]>([
     [{ kind: 'not_sent', error: 'ECONNREFUSED' }, { kind: 'not_sent' }],
-    [{ kind: 'blocked', error: 'x' }, { kind: 'refused', permanent: true, code: 'url_not_allowed' }],
-    [{ kind: 'no_answer', error: 'timeout' }, { kind: 'unknown', permanent: false, code: 'outcome_unknown' }],
+    [
+      { kind: 'blocked', error: 'x' },
+      { kind: 'refused', permanent: true, code: 'url_not_allowed' },
+    ],
+    [
+      { kind: 'no_answer', error: 'timeout' },
+      { kind: 'unknown', permanent: false, code: 'outcome_unknown' },
+    ],
   ])('%j', (exchange, verdict) => {
     expect(classify(exchange, outcomes({ body: [{ pointer: '', exists: false, is: 'done' }] }))).toEqual(verdict);
   });

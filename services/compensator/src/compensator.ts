@@ -69,8 +69,8 @@ export async function openCompensator(config: Config, logger: Logger): Promise<C
   });
   const worker = startCompensationWorker({
     location,
-    concurrency: config.concurrency,
-    handle: (payload) => unwinder.handle(payload),
+    concurrency: slotsFor(config.concurrency),
+    handle: shareFairly(config.concurrency, (payload) => unwinder.handle(payload)),
     onForeignJob: () => logger.warn('a job that UndoLog did not write was dropped'),
     onError,
   });

@@ -1,5 +1,5 @@
 import { WakeAgain } from '@undolog/shared/queue/compensation-worker';
-import type { WakeUpPayload } from '@undolog/shared/queue/job';
+import type { WakeUpPayload } from '@undolog/shared/wire/jobs';
 
 type Handle = (payload: WakeUpPayload) => Promise<void>;
 

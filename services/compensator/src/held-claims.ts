@@ -16,6 +16,13 @@ export interface HeldClaim {
   renewedAtMs: number;
 }
 
+/** Waits for all of them, whatever becomes of one, and then tells of the first that failed. */
+async function toTheEnd(works: Promise<unknown>[]): Promise<void> {
+  const results = await Promise.allSettled(works);
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason;
+}
+
 /**
  * The claims of the entries in hand: held → renewed while the call lasts → released when it is settled.
  *
@@ -58,10 +65,12 @@ export class HeldClaims {
     // Half: a claim that is a little younger than the interval would otherwise wait for nearly two of them.
     const old = [...this.#claims.values()].filter((claim) => now - claim.renewedAtMs >= RENEW_EVERY_MS / 2);
     const byOrg = new Map<string, HeldClaim[]>();
-    for (const claim of old) byOrg.set(claim.orgId, [...(byOrg.get(claim.orgId) ?? []), claim]);
-    const results = await Promise.allSettled([...byOrg.values()].map((claims) => this.#renewTogether(claims)));
-    const failed = results.find((result) => result.status === 'rejected');
-    if (failed) throw failed.reason;
+    for (const claim of old) {
+      const others = byOrg.get(claim.orgId);
+      if (others) others.push(claim);
+      else byOrg.set(claim.orgId, [claim]);
+    }
+    await toTheEnd([...byOrg.values()].map((claims) => this.#renewTogether(claims)));
   }
 
   /** The claims of one org in one statement, and each alone if that fails: one row must not cost the others theirs. */
@@ -70,7 +79,7 @@ export class HeldClaims {
       await this.#renew(claims);
     } catch (error) {
       if (claims.length === 1 || error instanceof DatabaseUnavailable) throw error;
-      for (const claim of claims) await this.#renew([claim]);
+      await toTheEnd(claims.map((claim) => this.#renew([claim])));
     }
   }
 

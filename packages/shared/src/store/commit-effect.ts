@@ -3,6 +3,7 @@ import { parseJson, type JsonText } from '../domain/json-text.js';
 import { toBytes } from './json-bytes.js';
 import type { Statement, Tx } from './database.js';
 import { LEASE_EXPIRED, RENEWAL_DUE, RENEWED_LEASE } from './lease.js';
+import { keepLateCommit, type LateCommit } from './late-commit.js';
 import { lockSessions } from './lock-sessions.js';
 import type { Operation } from './operation.js';
 import { supersedeEntry } from './supersede-entry.js';
@@ -10,15 +11,17 @@ import { supersedeEntry } from './supersede-entry.js';
 export interface CommitEffect {
   readonly effectId: string;
   readonly result: JsonText | null;
-  /** A fresh id, used when the commit takes back an earlier `not_applied`. */
+  /** A fresh id, used when the entry must be replaced by a new one. */
   readonly successorId: string;
+  /** A fresh id for the dead letter, should the session halt at once. */
+  readonly deadLetterId: string;
   readonly actor: string;
 }
 
 export type CommitResult =
   | { readonly outcome: 'committed'; readonly effectId: string; readonly undoId: string | null }
   /** The session has left `active`: the effect is kept and will be undone. */
-  | { readonly outcome: 'late'; readonly effectId: string; readonly undoId: string | null }
+  | ({ readonly outcome: 'late' } & LateCommit)
   | { readonly outcome: 'effect_not_found' | 'result_conflict' };
 
 const COMMIT = `
@@ -64,20 +67,6 @@ function commit(orgId: string, inputs: readonly CommitEffect[], takeBack: boolea
   return { name: 'commit_effect', text: COMMIT, values: [orgId, ids, results, takeBack] };
 }
 
-/** The row of an effect in a session that is over: the report is kept, and its entry is bound to the result. */
-const KEEP_LATE = `
-WITH kept AS (
-  UPDATE undolog_effect_log SET result = $3, committed_at = clock_timestamp(), committed_late = true,
-    state = CASE WHEN state IN ('pending', 'executing', 'failed') THEN 'committed' ELSE state END
-  WHERE org_id = $1 AND effect_id = $2
-  RETURNING session_id, undo_id
-), entry AS (
-  UPDATE undolog_undo_stack u SET state = 'active'
-  FROM kept k WHERE u.org_id = $1 AND u.undo_id = k.undo_id AND u.state = 'pending'
-)
-INSERT INTO undolog_audit_log (org_id, actor, action, session_id, undo_id)
-SELECT $1, $4, 'effect.committed_late', session_id, undo_id FROM kept`;
-
 async function sameResult(
   tx: Tx,
   orgId: string,
@@ -100,7 +89,7 @@ function toResult(row: Judged): CommitResult | 'alone' {
     case 'repeated':
       return { outcome: 'committed', ...ids };
     case 'repeated_late':
-      return { outcome: 'late', ...ids };
+      return { outcome: 'late', ...ids, wake: null };
     case 'effect_not_found':
       return { outcome: 'effect_not_found' };
     case 'differs':
@@ -120,15 +109,10 @@ async function run(tx: Tx, orgId: string, input: CommitEffect): Promise<CommitRe
     case 'differs': {
       const seen = await sameResult(tx, orgId, input);
       if (seen === 'differs') return { outcome: 'result_conflict' };
-      return { outcome: seen === 'repeated' ? 'committed' : 'late', ...ids };
+      return seen === 'repeated' ? { outcome: 'committed', ...ids } : { outcome: 'late', ...ids, wake: null };
     }
     case 'late':
-      await tx.query({
-        name: 'keep_late_commit',
-        text: KEEP_LATE,
-        values: [orgId, input.effectId, toBytes(input.result), input.actor],
-      });
-      return { outcome: 'late', ...ids };
+      return { outcome: 'late', ...(await keepLateCommit(tx, orgId, input)) };
     case 'taken_back':
       if (ids.undoId === null) return { outcome: 'committed', ...ids };
       await supersedeEntry(tx, orgId, ids.undoId, input.successorId);

@@ -1,9 +1,18 @@
 import { uuidv7 } from '@undolog/shared/runtime/clock';
 import { commitEffect } from '@undolog/shared/store/commit-effect';
 import { failEffect } from '@undolog/shared/store/fail-effect';
+import type { LateCommit } from '@undolog/shared/store/late-commit';
 import { commitEffectBody, failEffectBody, reportedEffect } from '@undolog/shared/wire/effects';
-import { answer, refuse } from '../reply.js';
+import { answer, refuse, type Reply } from '../reply.js';
 import { defineRoute, type Route } from '../route.js';
+
+function lateReply({ effectId, undoId }: LateCommit): Reply {
+  return refuse('session_not_active', 'the report is kept; its effect is undone, as its session has ended', {
+    decision: 'undo',
+    effect_id: effectId,
+    undo_id: undoId,
+  });
+}
 
 const commit = defineRoute({
   method: 'post',
@@ -18,6 +27,7 @@ const commit = defineRoute({
       effectId: params['effect_id']!,
       result: body.result ?? null,
       successorId: uuidv7(),
+      deadLetterId: uuidv7(),
       actor: caller.keyId,
     });
     switch (result.outcome) {
@@ -25,11 +35,7 @@ const commit = defineRoute({
         return answer(200, { effect_id: result.effectId, undo_id: result.undoId, state: 'committed' });
       case 'late':
         resources.metrics.lateReports.inc();
-        return refuse('session_not_active', 'the report is kept; its effect is undone, as its session has ended', {
-          decision: 'undo',
-          effect_id: result.effectId,
-          undo_id: result.undoId,
-        });
+        return { ...lateReply(result), wake: result.wake };
       case 'effect_not_found':
         return refuse('not_found');
       case 'result_conflict':

@@ -1,0 +1,77 @@
+import type { UndoState } from '../domain/states.js';
+import type { WakeUp } from '../domain/wake-up.js';
+import { advanceUnwind, wakeUpOf, type Advanced } from './advance-unwind.js';
+import type { CommitEffect } from './commit-effect.js';
+import { toBytes } from './json-bytes.js';
+import type { Tx } from './database.js';
+import { supersedeEntry } from './supersede-entry.js';
+
+export interface LateCommit {
+  readonly effectId: string;
+  readonly undoId: string | null;
+  /** The entry that is next because of this report. */
+  readonly wake: WakeUp | null;
+}
+
+// An entry that was not started is bound to the result and undone in its turn.
+const KEEP = `
+WITH kept AS (
+  UPDATE undolog_effect_log SET result = $3, committed_at = clock_timestamp(), committed_late = true,
+    state = CASE WHEN state IN ('executing', 'failed') THEN 'committed' ELSE state END
+  WHERE org_id = $1 AND effect_id = $2
+  RETURNING session_id, undo_id
+), entry AS (
+  UPDATE undolog_undo_stack u SET state = 'active'
+  FROM kept k WHERE u.org_id = $1 AND u.undo_id = k.undo_id AND u.state = 'pending'
+)
+INSERT INTO undolog_audit_log (org_id, actor, action, session_id, undo_id)
+SELECT $1, $4, 'effect.committed_late', session_id, undo_id FROM kept`;
+
+const LOOK = `
+SELECT e.session_id, u.undo_id, u.state, u.fn_name IS NOT NULL AS can_undo, u.claimed_until IS NOT NULL AS in_flight,
+  s.state AS session_state
+FROM undolog_effect_log e
+JOIN undolog_sessions s ON s.org_id = e.org_id AND s.session_id = e.session_id
+LEFT JOIN undolog_undo_stack u ON u.org_id = e.org_id AND u.undo_id = e.undo_id
+WHERE e.org_id = $1 AND e.effect_id = $2`;
+
+interface Look {
+  session_id: string;
+  undo_id: string | null;
+  state: UndoState | null;
+  can_undo: boolean;
+  in_flight: boolean;
+  session_state: string;
+}
+
+// A halted session stays halted. One whose top entry is in flight goes on once that try is over.
+const REOPEN = `
+UPDATE undolog_sessions s SET state = CASE s.state WHEN 'compensated' THEN 'compensating' ELSE s.state END,
+  wake_at = clock_timestamp(), updated_at = clock_timestamp(), unwind_from = NULL,
+  top_undo_id = (
+    SELECT u.undo_id FROM undolog_undo_stack u
+    WHERE u.org_id = s.org_id AND u.undo_id = s.top_undo_id AND u.claimed_until IS NOT NULL)
+WHERE s.org_id = $1 AND s.session_id = $2 AND s.state IN ('failed', 'compensating', 'compensated')`;
+
+/** Whether the undo that there was, if any, came before the effect did; such an effect needs another one. */
+function needsSuccessor(look: Look): boolean {
+  if (!look.can_undo || look.in_flight || look.state === 'pending' || look.state === 'active') return false;
+  return ['failed', 'compensating', 'compensated', 'halted'].includes(look.session_state);
+}
+
+/**
+ * Keeps a success report that came after its session had left `active` (contract, section 6), and sees to it that the
+ * effect is undone: an entry that was settled or tried already is replaced by a new one at the same position. The
+ * caller holds the session's lock.
+ */
+export async function keepLateCommit(tx: Tx, orgId: string, input: CommitEffect): Promise<LateCommit> {
+  const { effectId, successorId } = input;
+  await tx.query({ name: 'keep_late', text: KEEP, values: [orgId, effectId, toBytes(input.result), input.actor] });
+  const [look] = await tx.query<Look>({ name: 'look_late', text: LOOK, values: [orgId, effectId] });
+  if (!look?.undo_id || !needsSuccessor(look)) return { effectId, undoId: look?.undo_id ?? null, wake: null };
+  await supersedeEntry(tx, orgId, look.undo_id, successorId);
+  await tx.query({ name: 'reopen_late', text: REOPEN, values: [orgId, look.session_id] });
+  const advance = advanceUnwind(orgId, [look.session_id], [input.deadLetterId]);
+  const [advanced] = await tx.query<Advanced>(advance);
+  return { effectId, undoId: successorId, wake: wakeUpOf(orgId, advanced) };
+}
