@@ -29,9 +29,9 @@ describe('whichever end commits first wins for good', () => {
         const complete = (): Promise<number> => org.post(`${session.path}/complete`).then(({ status }) => status);
         const fail = (): Promise<number> =>
           org.post(`${session.path}/fail`, { reason: 'x' }).then(({ status }) => status);
-        // Either may be first on the wire.
-        if (n % 2 === 0) return Promise.all([complete(), fail()]);
-        return Promise.all([fail(), complete()]).then(([failed, completed]) => [completed, failed]);
+        // From a completion 20 ms ahead of the failure to one 20 ms behind it.
+        const aheadMs = 20 - (40 * n) / RUNS;
+        return Promise.all([sleep(Math.max(0, -aheadMs)).then(complete), sleep(Math.max(0, aheadMs)).then(fail)]);
       }),
     );
     for (const end of ends)
@@ -47,10 +47,14 @@ describe('whichever end commits first wins for good', () => {
   it('complete against the expiry of the lease', async () => {
     const sessions = await Promise.all(
       Array.from({ length: RUNS }, async () => {
-        const session = await org.open({ lease_seconds: 1 });
-        await org.compensation('/race-expiry');
-        await session.book('/race-expiry');
-        return { session, expiresMs: Date.parse((await session.view()).lease_expires_at!) };
+        const session = await org.booked(['/race-expiry'], { session: { lease_seconds: 60 } });
+        // Whatever the bookings took, what is left of the lease is known.
+        const [row] = await world.rows<{ ms: number }>(
+          `UPDATE undolog_sessions SET lease_expires_at = clock_timestamp() + interval '1 second' WHERE session_id = $1
+          RETURNING extract(epoch FROM lease_expires_at)::float8 * 1000 AS ms`,
+          session.id,
+        );
+        return { session, expiresMs: row!.ms };
       }),
     );
     const statuses = await Promise.all(

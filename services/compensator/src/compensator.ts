@@ -53,7 +53,7 @@ export async function openCompensator(config: Config, logger: Logger): Promise<C
   const deadLetters = createDeadLetterAnnouncer(database, queue, onError);
   const client = createVendorClient({
     egress: parseEgressPolicy(config.egressAllow),
-    connectionsPerOrigin: config.concurrency,
+    connectionsPerOrigin: slotsFor(config.concurrency),
   });
   const abandon = new AbortController();
   const unwinder = new Unwinder({

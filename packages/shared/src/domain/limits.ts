@@ -26,11 +26,7 @@ export const MAX_HEADER_CHARS = 4000;
 export const MAX_BODY_RULES = 50;
 /** A vendor's Retry-After is honoured up to this long. */
 export const MAX_PARK_MS = 24 * 3_600_000;
-/** A wait longer than this is shown as `retry_at` on the session. */
-export const PARK_AFTER_MS = 60_000;
 export const MAX_ANSWER_BYTES = 64 * 1024;
-/** How much of a vendor's answer or of an error is kept as text. */
-export const MAX_ERROR_CHARS = 500;
 
 export const DEFAULT_PAGE_SIZE = 50;
 export const MAX_PAGE_SIZE = 200;

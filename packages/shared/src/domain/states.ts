@@ -70,12 +70,6 @@ export const UNDO_TRANSITIONS: TransitionTable<UndoState> = {
   skipped: [],
 };
 
-/** Entries in these states wait for their turn; the unwinder takes all of them. */
-export const WAITING_UNDO_STATES = ['pending', 'active', 'running'] as const satisfies readonly UndoState[];
-
-/** Entries in these states need a person. */
-export const BROKEN_UNDO_STATES = ['failed', 'unconfirmed'] as const satisfies readonly UndoState[];
-
 /** A session in one of these states has an unwind under way. */
 export const UNWINDING_SESSION_STATES = ['failed', 'compensating'] as const satisfies readonly SessionState[];
 

@@ -36,19 +36,6 @@ export type Verdict =
 
 export type UndoProof = 'confirmed' | 'answered';
 
-/** Stable words of `undo.code`, beside `http_<status>`. */
-export const UNDO_CODES = [
-  'outcome_unknown',
-  'endpoint_unreachable',
-  'not_confirmed',
-  'lookup_failed',
-  'missing_result',
-  'url_not_allowed',
-  'stalled',
-  'compensation_paused',
-  'child_halted',
-] as const;
-
 /** How an entry leaves `running`, or that it stays there for another try. */
 export type Settlement =
   | { readonly kind: 'settled'; readonly state: Extract<UndoState, 'compensated'>; readonly proof: UndoProof }

@@ -1,5 +1,5 @@
 import type { JsonText } from '../domain/json-text.js';
-import { fromBytes, toBytes } from './json-bytes.js';
+import { fromBytes } from './json-bytes.js';
 import type { Tx } from './database.js';
 
 export interface AuditEntryView {
@@ -32,22 +32,4 @@ export async function listAudit(tx: Tx, orgId: string, filter: AuditFilter): Pro
     values: [orgId, filter.sessionId ?? null, filter.before ?? null, filter.limit],
   });
   return rows.map((row) => ({ ...row, reason: fromBytes(row.reason) }));
-}
-
-export interface AuditRecord {
-  readonly actor: string;
-  readonly action: string;
-  readonly sessionId?: string;
-  readonly undoId?: string;
-  readonly reason?: JsonText;
-}
-
-const APPEND = `
-INSERT INTO undolog_audit_log (org_id, actor, action, session_id, undo_id, reason) VALUES ($1, $2, $3, $4, $5, $6)`;
-
-/** Written in the transaction that does what it tells of. */
-export async function appendAudit(tx: Tx, orgId: string, record: AuditRecord): Promise<void> {
-  const { actor, action, sessionId, undoId, reason } = record;
-  const values = [orgId, actor, action, sessionId ?? null, undoId ?? null, toBytes(reason ?? null)];
-  await tx.query({ name: 'append_audit', text: APPEND, values });
 }

@@ -1,22 +1,12 @@
 import { canonicalText } from '../domain/canonical-json.js';
-import { parseJson, type JsonText } from '../domain/json-text.js';
+import { parseJson } from '../domain/json-text.js';
 import { toBytes } from './json-bytes.js';
 import type { Statement, Tx } from './database.js';
 import { LEASE_EXPIRED, RENEWAL_DUE, RENEWED_LEASE } from './lease.js';
-import { keepLateCommit, type LateCommit } from './late-commit.js';
+import { keepLateCommit, type LateCommit, type SuccessReport } from './late-commit.js';
 import { lockSessions } from './lock-sessions.js';
 import type { Operation } from './operation.js';
 import { supersedeEntry } from './supersede-entry.js';
-
-export interface CommitEffect {
-  readonly effectId: string;
-  readonly result: JsonText | null;
-  /** A fresh id, used when the entry must be replaced by a new one. */
-  readonly successorId: string;
-  /** A fresh id for the dead letter, should the session halt at once. */
-  readonly deadLetterId: string;
-  readonly actor: string;
-}
 
 export type CommitResult =
   | { readonly outcome: 'committed'; readonly effectId: string; readonly undoId: string | null }
@@ -61,7 +51,7 @@ interface Judged {
 }
 
 /** `takeBack`: whether an earlier `not_applied` may be taken back, which needs a successor for its skipped entry. */
-function commit(orgId: string, inputs: readonly CommitEffect[], takeBack: boolean): Statement {
+function commit(orgId: string, inputs: readonly SuccessReport[], takeBack: boolean): Statement {
   const ids = inputs.map((input) => input.effectId);
   const results = inputs.map((input) => toBytes(input.result));
   return { name: 'commit_effect', text: COMMIT, values: [orgId, ids, results, takeBack] };
@@ -70,7 +60,7 @@ function commit(orgId: string, inputs: readonly CommitEffect[], takeBack: boolea
 async function sameResult(
   tx: Tx,
   orgId: string,
-  input: CommitEffect,
+  input: SuccessReport,
 ): Promise<'repeated' | 'repeated_late' | 'differs'> {
   const [row] = await tx.query<{ result: Buffer | null; committed_late: boolean }>({
     text: 'SELECT result, committed_late FROM undolog_effect_log WHERE org_id = $1 AND effect_id = $2',
@@ -101,7 +91,7 @@ function toResult(row: Judged): CommitResult | 'alone' {
   }
 }
 
-async function run(tx: Tx, orgId: string, input: CommitEffect): Promise<CommitResult> {
+async function run(tx: Tx, orgId: string, input: SuccessReport): Promise<CommitResult> {
   await tx.query(lockSessions(orgId, [input]));
   const [row] = await tx.query<Judged>(commit(orgId, [input], true));
   const ids = { effectId: row!.effect_id, undoId: row!.undo_id };
@@ -123,7 +113,7 @@ async function run(tx: Tx, orgId: string, input: CommitEffect): Promise<CommitRe
 }
 
 /** Reports that a tool call took effect; from here on the entry is bound to the call's result. */
-export const commitEffect: Operation<CommitEffect, CommitResult> = {
+export const commitEffect: Operation<SuccessReport, CommitResult> = {
   name: 'commit_effect',
   run,
   batch: {

@@ -1,10 +1,21 @@
+import type { JsonText } from '../domain/json-text.js';
 import type { UndoState } from '../domain/states.js';
 import type { WakeUp } from '../domain/wake-up.js';
 import { advanceUnwind, wakeUpOf, type Advanced } from './advance-unwind.js';
-import type { CommitEffect } from './commit-effect.js';
 import { toBytes } from './json-bytes.js';
 import type { Tx } from './database.js';
 import { supersedeEntry } from './supersede-entry.js';
+
+/** A success report; the ids are fresh, for what it may make necessary. */
+export interface SuccessReport {
+  readonly effectId: string;
+  readonly result: JsonText | null;
+  /** For the entry that replaces the effect's present one. */
+  readonly successorId: string;
+  /** For the dead letter, should the session halt at once. */
+  readonly deadLetterId: string;
+  readonly actor: string;
+}
 
 export interface LateCommit {
   readonly effectId: string;
@@ -64,7 +75,7 @@ function needsSuccessor(look: Look): boolean {
  * effect is undone: an entry that was settled or tried already is replaced by a new one at the same position. The
  * caller holds the session's lock.
  */
-export async function keepLateCommit(tx: Tx, orgId: string, input: CommitEffect): Promise<LateCommit> {
+export async function keepLateCommit(tx: Tx, orgId: string, input: SuccessReport): Promise<LateCommit> {
   const { effectId, successorId } = input;
   await tx.query({ name: 'keep_late', text: KEEP, values: [orgId, effectId, toBytes(input.result), input.actor] });
   const [look] = await tx.query<Look>({ name: 'look_late', text: LOOK, values: [orgId, effectId] });
