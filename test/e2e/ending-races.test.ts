@@ -48,13 +48,7 @@ describe('whichever end commits first wins for good', () => {
     const sessions = await Promise.all(
       Array.from({ length: RUNS }, async () => {
         const session = await org.booked(['/race-expiry'], { session: { lease_seconds: 60 } });
-        // Whatever the bookings took, what is left of the lease is known.
-        const [row] = await world.rows<{ ms: number }>(
-          `UPDATE undolog_sessions SET lease_expires_at = clock_timestamp() + interval '1 second' WHERE session_id = $1
-          RETURNING extract(epoch FROM lease_expires_at)::float8 * 1000 AS ms`,
-          session.id,
-        );
-        return { session, expiresMs: row!.ms };
+        return { session, expiresMs: await world.leaseEndsIn(session.id, 1000) };
       }),
     );
     const statuses = await Promise.all(

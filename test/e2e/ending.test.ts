@@ -13,10 +13,12 @@ describe.concurrent('how a session ends', () => {
   afterAll(() => world.close());
 
   it('starts one unwind however many report the failure at once: 50 times 202, one call per entry (C52)', async () => {
-    const session = await org.booked(['/fifty', '/fifty', '/fifty'], { session: { lease_seconds: 1 } });
+    const session = await org.booked(['/fifty', '/fifty', '/fifty']);
     // The lease runs out in the same moments.
-    await sleep(900);
-    const reports = Array.from({ length: 50 }, (_, n) => org.post(`${session.path}/fail`, { reason: `report ${n}` }));
+    await world.leaseEndsIn(session.id, 50);
+    const reports = Array.from({ length: 50 }, (_, n) =>
+      org.settled(() => org.post(`${session.path}/fail`, { reason: `report ${n}` })),
+    );
     const answers = await Promise.all(reports);
     expect(answers.map((answer) => answer.status)).toEqual(Array.from({ length: 50 }, () => 202));
     expect(new Set(answers.map((answer) => bodyOf(answer)['session_id']))).toEqual(new Set([session.id]));
@@ -43,16 +45,13 @@ describe.concurrent('how a session ends', () => {
   });
 
   it('undoes everything by each way out: fail, cancel, lease expiry, maximum age (C42, C120)', async () => {
-    const ways = {
-      reported: {},
-      cancelled: {},
-      lease_expired: { lease_seconds: 1 },
-      max_age_exceeded: { max_age_seconds: 2, lease_seconds: 900 },
-    };
-    const ended = Object.entries(ways).map(async ([way, options]) => {
-      const session = await org.booked(['/way-out', '/way-out'], { session: options });
+    const ways = ['reported', 'cancelled', 'lease_expired', 'max_age_exceeded'];
+    const ended = ways.map(async (way) => {
+      const session = await org.booked(['/way-out', '/way-out'], { session: { max_age_seconds: 600 } });
       if (way === 'reported') await session.fail();
       if (way === 'cancelled') await org.post(`${session.path}/cancel`, { reason: 'enough' });
+      if (way === 'max_age_exceeded') await world.makeOlder(session.id);
+      if (way === 'lease_expired' || way === 'max_age_exceeded') await world.leaseEndsIn(session.id, 100);
       const shown = await session.reaches('compensated');
       expect(session.standing()).toEqual([]);
       expect(await session.calledPositions()).toEqual([2, 1]);
@@ -67,15 +66,16 @@ describe.concurrent('how a session ends', () => {
   });
 
   it('undoes a dead agent’s calls once its lease is over, the unreported one first, and refuses its ghost (C40, C120)', async () => {
-    const session = await org.booked(['/dead/1', '/dead/2'], { session: { lease_seconds: 2 } });
-    await org.compensation('/dead/3');
+    const session = await org.booked(['/dead/1', '/dead/2'], { session: { lease_seconds: 60 } });
     await session.bookUnreported('/dead/3');
-    // It lives for longer than its lease as long as its heart beats.
-    for (let beat = 0; beat < 3; beat++) {
-      await sleep(700);
-      expect((await org.post(`${session.path}/heartbeat`)).status).toBe(200);
-    }
-    expect((await session.view()).state).toBe('active');
+    // As long as its heart beats it lives on.
+    await world.leaseEndsIn(session.id, 5000);
+    const beat = await org.post(`${session.path}/heartbeat`);
+    expect(beat.status).toBe(200);
+    expect(Date.parse(bodyOf<{ lease_expires_at: string }>(beat).lease_expires_at) - Date.now()).toBeGreaterThan(
+      50_000,
+    );
+    await world.leaseEndsIn(session.id, 100);
     await session.reaches('compensated');
     expect(await session.calledPositions()).toEqual([3, 2, 1]);
     expect(session.undos().map((call) => call.headers['undolog-effect-outcome'])).toEqual([
@@ -86,6 +86,15 @@ describe.concurrent('how a session ends', () => {
     expect(session.standing()).toEqual([]);
     const ghost = await org.post(`${session.path}/heartbeat`);
     expect([ghost.status, bodyOf(ghost)['code']]).toEqual([409, 'session_not_active']);
+  });
+
+  it('ends by its own clocks: a lease or an age of a second, with no effects, is compensated at once (C120)', async () => {
+    const [leased, aged] = [
+      await org.open({ lease_seconds: 1 }),
+      await org.open({ lease_seconds: 0, max_age_seconds: 1 }),
+    ];
+    expect((await leased.reaches('compensated')).failure).toMatchObject({ reason: 'lease_expired' });
+    expect((await aged.reaches('compensated')).failure).toMatchObject({ reason: 'max_age_exceeded' });
   });
 
   it('has an undo ready for a call that took effect but was never reported (C35)', async () => {
@@ -103,10 +112,7 @@ describe.concurrent('how a session ends', () => {
     const session = await org.booked(['/slow', '/slow', '/slow'], { session: { max_age_seconds: 600 } });
     await session.fail();
     await session.reaches('compensating');
-    await world.rows(
-      `UPDATE undolog_sessions SET created_at = created_at - interval '1 hour' WHERE session_id = $1`,
-      session.id,
-    );
+    await world.makeOlder(session.id);
     for (let n = 0; n < 3; n++) {
       expect((await org.post(`${session.path}/cancel`, { reason: 'now!' })).status).toBe(202);
       await sleep(400);
@@ -148,7 +154,7 @@ describe.concurrent('how a session ends', () => {
   });
 
   it('is complete for good once it is complete: nothing is undone, nothing fails it', async () => {
-    const session = await org.booked(['/kept'], { session: { lease_seconds: 1 } });
+    const session = await org.booked(['/kept']);
     expect((await org.post(`${session.path}/complete`)).status).toBe(200);
     const failed = await org.post(`${session.path}/fail`, { reason: 'too late' });
     expect([failed.status, bodyOf(failed)['code']]).toEqual([409, 'session_completed']);

@@ -12,7 +12,9 @@ describe('one org’s vendor that hangs', () => {
   it('at more sessions than there are slots does not keep another org’s undo waiting', async () => {
     const [slow, quick] = [await world.newOrg('slow'), await world.newOrg('quick')];
     world.vendor.always('/hanging', { ends: 'hang', applies: false });
-    const hanging = await Promise.all(Array.from({ length: 20 }, () => slow.booked(['/hanging'])));
+    const hanging = await Promise.all(
+      Array.from({ length: 20 }, () => slow.booked(['/hanging'], { spec: { timeout_ms: 30_000 } })),
+    );
     await Promise.all(hanging.map((session) => session.fail()));
     const calls = (): number => world.vendor.ledger.at('/hanging').length;
     await expect.poll(calls, { timeout: 10_000 }).toBe(4);
@@ -20,7 +22,7 @@ describe('one org’s vendor that hangs', () => {
     const failedAt = performance.now();
     await session.fail();
     await session.reaches('compensated');
-    expect(performance.now() - failedAt).toBeLessThan(5000);
+    expect(performance.now() - failedAt).toBeLessThan(15_000);
     // The slow one had its share, no more and no less, and its other jobs carry nothing but ids.
     expect(calls()).toBe(4);
     const queued = await queuedWakeUps(world);

@@ -21,10 +21,10 @@ describe.concurrent('an outcome that nobody can know', () => {
       ...more,
     },
   });
-  const impatient = { timeout_ms: 300, retry: { max_retries: 1, initial_ms: 20 } };
+  const impatient = { timeout_ms: 600, retry: { max_retries: 1, initial_ms: 20 } };
 
   it('is unconfirmed, never failed, where the vendor applied it and the answer came too late', async () => {
-    world.vendor.always('/late-answer', { delayMs: 1500 });
+    world.vendor.always('/late-answer', { delayMs: 5000 });
     const session = await org.booked(['/below', '/late-answer'], { spec: impatient });
     await session.fail();
     await session.reaches('halted');
@@ -38,7 +38,7 @@ describe.concurrent('an outcome that nobody can know', () => {
   });
 
   it('is compensated where the vendor’s record shows it, without a second effect', async () => {
-    world.vendor.always('/late-but-shown', { delayMs: 1500 });
+    world.vendor.always('/late-but-shown', { delayMs: 5000 });
     const session = await org.booked(['/below', '/late-but-shown'], { spec: { ...impatient, ...confirm() } });
     await session.fail();
     await session.reaches('compensated');
@@ -110,7 +110,7 @@ describe.concurrent('an outcome that nobody can know', () => {
     expect(await session.calledPositions()).toEqual([2]);
   });
 
-  it('ends once a 202 shows in the record, and the next entry waits for it (C57)', async () => {
+  it('ends once a 202 shows in the record, and the next entry waits for it (C57)', async ({ expect }) => {
     world.vendor.always('/accepted-slow', { status: 202, applies: false });
     const session = await org.booked(['/after-accepted', '/accepted-slow'], { spec: confirm({ budget_ms: 10_000 }) });
     await session.fail();

@@ -85,7 +85,8 @@ export class Org {
     const fnName = way === '{}' ? `undo ${path}` : `undo ${path} ${createHash('sha256').update(way).digest('hex')}`;
     if (this.#registered.has(fnName)) return fnName;
     const body = { url: this.vendor.url + path, headers: { 'x-test-org': this.orgId }, ...spec };
-    const answer = await this.request('PUT', `/v1/compensations/${encodeURIComponent(fnName)}/1`, body);
+    const address = `/v1/compensations/${encodeURIComponent(fnName)}/1`;
+    const answer = await this.settled(() => this.request('PUT', address, body));
     expect([200, 201], answer.text).toContain(answer.status);
     this.#registered.add(fnName);
     return fnName;

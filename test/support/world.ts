@@ -87,6 +87,29 @@ export class World {
     return (await this.#pool.query<R>(text, values)).rows;
   }
 
+  /**
+   * Moves the end of a session's lease, so that no test depends on how long its own steps take.
+   *
+   * @returns when the lease ends now, in milliseconds since 1970.
+   */
+  async leaseEndsIn(sessionId: string, ms: number): Promise<number> {
+    const [row] = await this.rows<{ ms: number }>(
+      `UPDATE undolog_sessions SET lease_expires_at = clock_timestamp() + $2 * interval '1 millisecond'
+      WHERE session_id = $1 RETURNING extract(epoch FROM lease_expires_at)::float8 * 1000 AS ms`,
+      sessionId,
+      ms,
+    );
+    return row!.ms;
+  }
+
+  /** Makes a session an hour older. */
+  async makeOlder(sessionId: string): Promise<void> {
+    await this.rows(
+      `UPDATE undolog_sessions SET created_at = created_at - interval '1 hour' WHERE session_id = $1`,
+      sessionId,
+    );
+  }
+
   async start(options: StartOptions = {}): Promise<void> {
     await Promise.all([this.api, ...this.compensators].map((one) => one.start(options)));
   }

@@ -63,9 +63,8 @@ export function createEgressConnector(policy: EgressPolicy): buildConnector.conn
 
   async function open(options: buildConnector.Options): Promise<Socket> {
     const addresses = await allowedAddresses(policy, options.hostname);
-    const servername = options.servername ?? (isIP(options.hostname) ? undefined : options.hostname);
-    const named = servername === undefined ? options : { ...options, servername };
-    const socket = await connectToOne(connectors, named, addresses);
+    // TLS still names `options.host`, not the address.
+    const socket = await connectToOne(connectors, options, addresses);
     const peer = socket.remoteAddress;
     if (peer !== undefined && isAddressAllowed(policy, peer)) return socket;
     socket.on('error', () => {}).destroy();
