@@ -1,5 +1,5 @@
 import { freePort } from '@undolog/backends/free-port';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Org } from '../support/api-client.js';
 import { openWorld, type World } from '../support/world.js';
 
@@ -110,12 +110,12 @@ describe.concurrent('an outcome that nobody can know', () => {
     expect(await session.calledPositions()).toEqual([2]);
   });
 
-  it('ends once a 202 shows in the record, and the next entry waits for it (C57)', async ({ expect }) => {
+  it('ends once a 202 shows in the record, and the next entry waits for it (C57)', async () => {
     world.vendor.always('/accepted-slow', { status: 202, applies: false });
     const session = await org.booked(['/after-accepted', '/accepted-slow'], { spec: confirm({ budget_ms: 10_000 }) });
     await session.fail();
     await session.reaches('compensating');
-    await expect.poll(() => session.questionsAbout().length, { timeout: 5000 }).toBeGreaterThan(3);
+    await vi.waitFor(() => expect(session.questionsAbout().length).toBeGreaterThan(3), { timeout: 5000 });
     expect(world.vendor.ledger.at('/after-accepted')).toEqual([]);
     world.vendor.cancelQuietly(org.orgId, `${session.id}#2`);
     await session.reaches('compensated');

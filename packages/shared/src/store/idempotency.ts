@@ -51,7 +51,7 @@ export async function claimKey(tx: Tx, scope: KeyScope): Promise<KeyClaim> {
 const KEEP = `
 INSERT INTO undolog_idempotency_keys (org_id, method, path, key, body_hash, status, content_type, body)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-ON CONFLICT (org_id, key, method, path) DO UPDATE SET body_hash = excluded.body_hash, status = excluded.status,
+ON CONFLICT (key, org_id, method, path) DO UPDATE SET body_hash = excluded.body_hash, status = excluded.status,
   content_type = excluded.content_type, body = excluded.body, created_at = clock_timestamp()`;
 
 /** Keeps the answer; it commits together with what it tells. */

@@ -34,7 +34,7 @@ FROM (
       lease_seconds, max_age_seconds, body_hash, ordinal)
   ORDER BY ordinal
 ) AS i
-ON CONFLICT (org_id, session_id) DO NOTHING
+ON CONFLICT (session_id, org_id) DO NOTHING
 RETURNING session_id, lease_expires_at, created_at, updated_at`;
 
 interface Inserted {
