@@ -1,5 +1,6 @@
 import { uuidv7 } from '@undolog/shared/runtime/clock';
 import { redriveSession } from '@undolog/shared/store/redrive-session';
+import { renewClaim } from '@undolog/shared/store/renew-claim';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkStateMoves } from '../support/state-moves.js';
@@ -48,6 +49,20 @@ describe('claiming', () => {
       undoIds[0],
     );
     expect(outcomes.map((row) => row.outcome)).toEqual(['unknown', 'unknown', 'unknown', 'unknown']);
+  });
+});
+
+describe('renewing a claim', () => {
+  test('prolongs it for its holder and tells one who lost it', async () => {
+    const { sessionId, undoIds } = await world.run(1);
+    await world.fail(sessionId);
+    const stale = await world.mustClaim(sessionId, undoIds[0]!, 1);
+    await sleep(5);
+    const fresh = await world.mustClaim(sessionId, undoIds[0]!, 1);
+    const renew = ({ undoId, fence }: typeof fresh) =>
+      world.commits.submit(renewClaim, world.orgId, { sessionId, undoId, fence, leaseMs: 6000 });
+    expect(await Promise.all([renew(stale), renew(fresh)])).toEqual(['lost', 'held']);
+    expect((await world.claim(sessionId, undoIds[0]!)).outcome).toBe('held');
   });
 });
 

@@ -68,4 +68,21 @@ describe('the share of one org', () => {
     finish[1]!();
     await third;
   });
+
+  it('sends more jobs back for longer, so that looking at them again leaves time for others', async () => {
+    const shared = shareFairly(2, handle);
+    const waits: unknown[] = [];
+    for (let n = 0; n < 22; n++) {
+      void shared(job('a')).catch((error: unknown) => waits.push((error as WakeAgain).waitMs));
+    }
+    await vi.advanceTimersByTimeAsync(260);
+    expect(waits).toHaveLength(20);
+    expect(waits.slice(0, 3)).toEqual([500, 500, 750]);
+    // 20 jobs in 5 s are 4 a second; two spare slots with 250 ms each could look at 8.
+    expect(waits.at(-1)).toBe(5000);
+    await vi.advanceTimersByTimeAsync(5000);
+    void shared(job('a')).catch((error: unknown) => waits.push((error as WakeAgain).waitMs));
+    await vi.advanceTimersByTimeAsync(260);
+    expect(waits.at(-1)).toBe(500);
+  });
 });

@@ -1,26 +1,24 @@
 import { CLAIM_LEASE_MS, HeldClaims, type HeldClaim } from '@undolog/compensator/held-claims';
-import { DatabaseUnavailable, type Database } from '@undolog/shared/store/database';
+import type { GroupCommit } from '@undolog/shared/store/group-commit';
+import type { RenewClaim, RenewResult } from '@undolog/shared/store/renew-claim';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
-interface Renewal {
-  readonly orgs: string[];
-  readonly undoIds: string[];
-  readonly leaseMs: number;
-}
+type Commits = Pick<GroupCommit, 'submit'>;
 
 /** Stands for Postgres: keeps what was renewed, and says what `answer` says. */
-function database(answer: (renewal: Renewal) => string[]): { database: Database; renewals: Renewal[] } {
-  const renewals: Renewal[] = [];
-  const query = async ({ values }: { values: [string[], string[], number[], number] }) => {
-    const renewal = { orgs: values[0], undoIds: values[1], leaseMs: values[3] };
-    renewals.push(renewal);
-    return answer(renewal).map((undoId) => ({ undo_id: undoId }));
+function postgres(answer: (undoId: string) => RenewResult): { commits: Commits; renewed: string[] } {
+  const renewed: string[] = [];
+  const submit = (_operation: unknown, orgId: string, { undoId, leaseMs }: RenewClaim): Promise<RenewResult> => {
+    expect(leaseMs).toBe(CLAIM_LEASE_MS);
+    renewed.push(`${orgId} ${undoId}`);
+    return Promise.resolve().then(() => answer(undoId));
   };
-  return { database: { query } as unknown as Database, renewals };
+  return { commits: { submit } as unknown as Commits, renewed };
 }
 
-const claim = (undoId: string, orgId = 'org-a'): HeldClaim => ({
-  orgId,
+const claim = (undoId: string): HeldClaim => ({
+  orgId: 'org',
+  sessionId: `session of ${undoId}`,
   undoId,
   fence: 1,
   renewedAtMs: performance.now(),
@@ -29,7 +27,6 @@ const claim = (undoId: string, orgId = 'org-a'): HeldClaim => ({
 describe('the claims in hand', () => {
   let claims: HeldClaims;
   const errors: Error[] = [];
-  const hold = (postgres: Database): HeldClaims => (claims = new HeldClaims(postgres, (error) => errors.push(error)));
 
   beforeEach(() => {
     errors.length = 0;
@@ -41,59 +38,46 @@ describe('the claims in hand', () => {
     vi.useRealTimers();
   });
 
-  test('are renewed one org at a time, long before their lease runs out, and no more once released', async () => {
-    const { database: postgres, renewals } = database(({ undoIds }) => undoIds);
-    hold(postgres);
+  const hold = (commits: Commits): HeldClaims => (claims = new HeldClaims(commits, (error) => errors.push(error)));
+
+  test('are renewed long before their lease runs out, and no more once released', async () => {
+    const { commits, renewed } = postgres(() => 'held');
+    hold(commits);
     await vi.advanceTimersByTimeAsync(500);
-    const [a1, b1] = [claim('a1'), claim('b1', 'org-b')];
-    for (const one of [a1, claim('a2'), b1]) claims.hold(one);
+    const [first, second] = [claim('first'), claim('second')];
+    for (const one of [first, second]) claims.hold(one);
     await vi.advanceTimersByTimeAsync(CLAIM_LEASE_MS / 2);
-    expect(renewals.slice(0, 2)).toEqual([
-      { orgs: ['org-a', 'org-a'], undoIds: ['a1', 'a2'], leaseMs: CLAIM_LEASE_MS },
-      { orgs: ['org-b'], undoIds: ['b1'], leaseMs: CLAIM_LEASE_MS },
-    ]);
-    claims.release(a1);
-    renewals.length = 0;
+    expect(renewed.slice(0, 2)).toEqual(['org first', 'org second']);
+    claims.release(first);
+    renewed.length = 0;
     await vi.advanceTimersByTimeAsync(CLAIM_LEASE_MS / 2);
-    expect(renewals.flatMap(({ undoIds }) => undoIds)).not.toContain('a1');
-    expect(renewals.flatMap(({ undoIds }) => undoIds)).toContain('b1');
+    expect(new Set(renewed)).toEqual(new Set(['org second']));
   });
 
-  test('are renewed one by one when the statement that they share fails', async () => {
-    const { database: postgres, renewals } = database(({ undoIds }) => {
-      if (undoIds.includes('bad')) throw new Error('deadlock detected');
-      return undoIds;
+  test('that cannot be renewed are told of, and the others are renewed all the same', async () => {
+    const { commits, renewed } = postgres((undoId) => {
+      if (undoId === 'bad') throw new Error('deadlock detected');
+      return 'held';
     });
-    hold(postgres);
-    for (const name of ['bad', 'good', 'fine']) claims.hold(claim(name));
+    hold(commits);
+    for (const name of ['bad', 'good']) claims.hold(claim(name));
     await vi.advanceTimersByTimeAsync(2100);
-    expect(renewals.map(({ undoIds }) => undoIds)).toEqual([['bad', 'good', 'fine'], ['bad'], ['good'], ['fine']]);
+    expect(renewed).toEqual(['org bad', 'org good']);
     expect(errors.map(({ message }) => message)).toEqual(['deadlock detected']);
   });
 
-  test('are not asked for one by one when Postgres is away', async () => {
-    const { database: postgres, renewals } = database(() => {
-      throw new DatabaseUnavailable('away');
-    });
-    hold(postgres);
-    for (const name of ['one', 'two']) claims.hold(claim(name));
-    await vi.advanceTimersByTimeAsync(2100);
-    expect(renewals).toHaveLength(1);
-    expect(errors).toHaveLength(1);
-  });
-
   test('are trusted while young; later Postgres says whether they are still ours', async () => {
-    const { database: postgres, renewals } = database(({ undoIds }) => undoIds.filter((undoId) => undoId !== 'taken'));
-    hold(postgres);
+    const { commits, renewed } = postgres((undoId) => (undoId === 'taken' ? 'lost' : 'held'));
+    hold(commits);
     const [kept, taken] = [claim('kept'), claim('taken')];
     expect(await claims.stillHeld(taken)).toBe(true);
-    expect(renewals).toEqual([]);
+    expect(renewed).toEqual([]);
     // As after SIGSTOP: time has passed and no timer has run.
     for (const one of [kept, taken]) one.renewedAtMs -= CLAIM_LEASE_MS;
     expect(await claims.stillHeld(kept)).toBe(true);
     expect(await claims.stillHeld(taken)).toBe(false);
-    expect(renewals.map(({ undoIds }) => undoIds)).toEqual([['kept'], ['taken']]);
+    expect(renewed).toEqual(['org kept', 'org taken']);
     expect(await claims.stillHeld(kept), 'what was just renewed is young again').toBe(true);
-    expect(renewals).toHaveLength(2);
+    expect(renewed).toHaveLength(2);
   });
 });

@@ -49,7 +49,7 @@ export async function openCompensator(config: Config, logger: Logger): Promise<C
     maxInputsPerFlight: MAX_ENTRIES_PER_FLIGHT,
   });
   const metrics = createMetrics({ readStanding: () => measureStanding(database) });
-  const claims = new HeldClaims(database, onError);
+  const claims = new HeldClaims(commits, onError);
   const deadLetters = createDeadLetterAnnouncer(database, queue, onError);
   const client = createVendorClient({
     egress: parseEgressPolicy(config.egressAllow),

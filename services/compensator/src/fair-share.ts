@@ -5,8 +5,8 @@ type Handle = (payload: WakeUpPayload) => Promise<void>;
 
 /** A job that finds its org's share taken waits this long for a slot of it: nearly always one comes free by then. */
 const HOLD_MS = 250;
-/** Then it goes back to the end of the queue, so that jobs of other orgs behind it are seen. */
-const STEP_ASIDE_MS = 500;
+/** Then it goes back to the queue for at least this long, so that jobs of other orgs behind it are seen. */
+const MIN_ASIDE_MS = 500;
 
 interface Share {
   running: number;
@@ -27,6 +27,19 @@ export function slotsFor(slotsPerOrg: number): number {
  */
 export function shareFairly(slotsPerOrg: number, handle: Handle): Handle {
   const shares = new Map<string, Share>();
+  /** How many jobs have stepped aside and are not due yet. */
+  let aside = 0;
+
+  /**
+   * The more jobs step aside, the longer each does: looking at them again takes half of what a worker can look at, and
+   * the other half is for jobs that were added later. (The Postgres queue hands out the older ones first, always.)
+   */
+  function stepAside(): WakeAgain {
+    aside++;
+    const waitMs = Math.max(MIN_ASIDE_MS, Math.ceil((2 * aside * HOLD_MS) / slotsPerOrg));
+    setTimeout(() => aside--, waitMs).unref();
+    return new WakeAgain(waitMs);
+  }
 
   /** Whether a slot came in time. */
   function enter(share: Share): Promise<boolean> {
@@ -58,7 +71,7 @@ export function shareFairly(slotsPerOrg: number, handle: Handle): Handle {
     const orgId = payload.org_id;
     const share = shares.get(orgId) ?? { running: 0, waiting: [] };
     shares.set(orgId, share);
-    if (!(await enter(share))) throw new WakeAgain(STEP_ASIDE_MS);
+    if (!(await enter(share))) throw stepAside();
     try {
       await handle(payload);
     } finally {

@@ -1,5 +1,5 @@
-import { DatabaseUnavailable, type Database } from '@undolog/shared/store/database';
-import { renewClaims } from '@undolog/shared/store/renew-claims';
+import type { GroupCommit } from '@undolog/shared/store/group-commit';
+import { renewClaim } from '@undolog/shared/store/renew-claim';
 import { monotonicMs } from '@undolog/shared/runtime/clock';
 
 /** A worker that is lost is replaced this long after its last renewal. */
@@ -10,17 +10,11 @@ const TRUSTED_MS = 3000;
 
 export interface HeldClaim {
   readonly orgId: string;
+  readonly sessionId: string;
   readonly undoId: string;
   readonly fence: number;
   /** By the clock that goes on while the process is frozen, from before the claim or its renewal was asked for. */
   renewedAtMs: number;
-}
-
-/** Waits for all of them, whatever becomes of one, and then tells of the first that failed. */
-async function toTheEnd(works: Promise<unknown>[]): Promise<void> {
-  const results = await Promise.allSettled(works);
-  const failed = results.find((result) => result.status === 'rejected');
-  if (failed) throw failed.reason;
 }
 
 /**
@@ -30,14 +24,14 @@ async function toTheEnd(works: Promise<unknown>[]): Promise<void> {
  * over; so each call asks `stillHeld` just before it leaves.
  */
 export class HeldClaims {
-  readonly #database: Database;
+  readonly #commits: Pick<GroupCommit, 'submit'>;
   readonly #claims = new Map<string, HeldClaim>();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(database: Database, onError: (error: Error) => void) {
-    this.#database = database;
+  constructor(commits: Pick<GroupCommit, 'submit'>, onError: (error: Error) => void) {
+    this.#commits = commits;
     this.#timer = setInterval(() => {
-      this.#renewOld().catch(onError);
+      for (const claim of this.#old()) this.#renew(claim).catch(onError);
     }, RENEW_EVERY_MS);
     this.#timer.unref();
   }
@@ -52,41 +46,26 @@ export class HeldClaims {
 
   /** Whether the fence is still ours: from memory while the claim is young, else from Postgres. */
   async stillHeld(claim: HeldClaim): Promise<boolean> {
-    if (monotonicMs() - claim.renewedAtMs < TRUSTED_MS) return true;
-    return (await this.#renew([claim])).has(claim.undoId);
+    return monotonicMs() - claim.renewedAtMs < TRUSTED_MS || this.#renew(claim);
   }
 
   stop(): void {
     clearInterval(this.#timer);
   }
 
-  async #renewOld(): Promise<void> {
+  /** Half an interval is old: a claim a little younger than a whole one would otherwise wait for nearly two. */
+  #old(): HeldClaim[] {
     const now = monotonicMs();
-    // Half: a claim that is a little younger than the interval would otherwise wait for nearly two of them.
-    const old = [...this.#claims.values()].filter((claim) => now - claim.renewedAtMs >= RENEW_EVERY_MS / 2);
-    const byOrg = new Map<string, HeldClaim[]>();
-    for (const claim of old) {
-      const others = byOrg.get(claim.orgId);
-      if (others) others.push(claim);
-      else byOrg.set(claim.orgId, [claim]);
-    }
-    await toTheEnd([...byOrg.values()].map((claims) => this.#renewTogether(claims)));
+    return [...this.#claims.values()].filter((claim) => now - claim.renewedAtMs >= RENEW_EVERY_MS / 2);
   }
 
-  /** The claims of one org in one statement, and each alone if that fails: one row must not cost the others theirs. */
-  async #renewTogether(claims: readonly HeldClaim[]): Promise<void> {
-    try {
-      await this.#renew(claims);
-    } catch (error) {
-      if (claims.length === 1 || error instanceof DatabaseUnavailable) throw error;
-      await toTheEnd(claims.map((claim) => this.#renew([claim])));
-    }
-  }
-
-  async #renew(claims: readonly HeldClaim[]): Promise<Set<string>> {
+  /** Renewals of the same moment share a statement, as all operations of one org do. */
+  async #renew(claim: HeldClaim): Promise<boolean> {
+    const { orgId, sessionId, undoId, fence } = claim;
     const askedAtMs = monotonicMs();
-    const held = await renewClaims(this.#database, claims, CLAIM_LEASE_MS);
-    for (const claim of claims) if (held.has(claim.undoId)) claim.renewedAtMs = askedAtMs;
+    const input = { sessionId, undoId, fence, leaseMs: CLAIM_LEASE_MS };
+    const held = (await this.#commits.submit(renewClaim, orgId, input)) === 'held';
+    if (held) claim.renewedAtMs = askedAtMs;
     return held;
   }
 }

@@ -64,7 +64,7 @@ export class Unwinder {
       case 'not_due':
         throw new WakeAgain(result.waitMs);
       case 'claimed': {
-        const claim = { orgId, undoId, fence: result.entry.fence, renewedAtMs: askedAtMs };
+        const claim = { orgId, sessionId, undoId, fence: result.entry.fence, renewedAtMs: askedAtMs };
         claims.hold(claim);
         try {
           return await this.#tryAndSettle(orgId, result.entry, claim);
