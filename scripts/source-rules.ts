@@ -1,5 +1,5 @@
 /**
- * The rules of the house that are about text, not types or imports. Each stands beside an example that breaks it, and a
+ * The rules of this project that are about text, not types or imports. Each stands beside an example that breaks it, and a
  * run fails when a rule lets its own example pass: a rule that can't fail holds nothing.
  */
 import { readdirSync, readFileSync } from 'node:fs';

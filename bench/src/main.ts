@@ -45,18 +45,18 @@ async function main(): Promise<number> {
     return 2;
   }
   const workplace = openWorkplace();
-  process.once('SIGINT', () => void workplace.leave().then(() => process.exit(130)));
+  process.once('SIGINT', () => void workplace.leave(false).then(() => process.exit(130)));
+  let counts = false;
   try {
-    const { result, counts } = await run(workplace);
-    process.stdout.write(`${JSON.stringify(result)}\n`);
+    const outcome = await run(workplace);
+    ({ counts } = outcome);
+    process.stdout.write(`${JSON.stringify(outcome.result)}\n`);
     if (!counts) workplace.log("this run does not count: see the vendor's record in the result");
-    return counts ? 0 : 1;
   } catch (error) {
     workplace.log(messageOf(error));
-    return 1;
-  } finally {
-    await workplace.leave();
   }
+  await workplace.leave(!counts);
+  return counts ? 0 : 1;
 }
 
 process.exitCode = await main();

@@ -25,6 +25,8 @@ const POLL_MS = 50;
 const STUCK_AFTER_MS = 60_000;
 /** The part of the backlog that warms the compensators up and is not measured. */
 const WARM_UP_SHARE = 0.1;
+/** Bare rates further apart than this tell of a machine that did something else besides. */
+const STEADY_WITHIN = 1.25;
 
 interface Mark {
   readonly cancels: number;
@@ -86,6 +88,9 @@ export async function runUnwind(
   workplace.log('bare POSTs');
   const after = await measureBarePosts(workplace, `${vendor.url}/cancel/hotel`, BARE_MS);
 
+  if (Math.max(before, after) > STEADY_WITHIN * Math.min(before, after)) {
+    workplace.log('the bare rate was not the same before and after: this machine is busy, and the ratio means little');
+  }
   const bare = (before + after) / 2;
   const result = {
     bench: 'unwind',

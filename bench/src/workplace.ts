@@ -9,7 +9,8 @@ export interface Workplace {
   /** Says on stderr what is going on; stdout is for results. */
   log(line: string): void;
   onLeave(stop: () => Promise<void>): void;
-  leave(): Promise<void>;
+  /** Stops everything; the folder stays if the logs in it are still wanted. */
+  leave(keepFolder: boolean): Promise<void>;
 }
 
 function log(line: string): void {
@@ -23,11 +24,12 @@ export function openWorkplace(): Workplace {
     folder,
     log,
     onLeave: (stop) => void stops.push(stop),
-    async leave() {
+    async leave(keepFolder) {
       for (let stop = stops.pop(); stop; stop = stops.pop()) {
         await stop().catch((error: unknown) => log(`while stopping: ${String(error)}`));
       }
-      rmSync(folder, { recursive: true, force: true });
+      if (keepFolder) log(`what the processes said is in ${folder}`);
+      else rmSync(folder, { recursive: true, force: true });
     },
   };
 }

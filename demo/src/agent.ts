@@ -1,7 +1,6 @@
 import { cancelName, COMPENSATION_VERSION } from './compensations.js';
 import type { Itinerary } from './itineraries.js';
-import type { VendorKind } from './ledger.js';
-import { VENDOR_KINDS } from './ledger.js';
+import { VENDOR_KINDS, type VendorKind } from './ledger.js';
 import { requestJson } from './request-json.js';
 import type { Registration, UndoLogClient } from './undolog-client.js';
 import type { VendorUrls } from './vendors.js';

@@ -2,8 +2,7 @@
  * The judge of a run. It reads the vendors' ledgers and nothing else: what the agent or UndoLog believe to have
  * happened plays no part here.
  */
-import type { LedgerLine, Ledgers, VendorKind } from './ledger.js';
-import { VENDOR_KINDS } from './ledger.js';
+import { VENDOR_KINDS, type LedgerLine, type Ledgers, type VendorKind } from './ledger.js';
 
 export interface BookingFacts {
   readonly kind: VendorKind;

@@ -1,6 +1,12 @@
 /** Holds what UndoLog says against what the vendors wrote down. Every difference is a disagreement: the demo fails. */
-import type { BookingFacts, TripFacts } from './audit-ledgers.js';
-import { auditLedgers, isComplete, readTrips, standingBookings } from './audit-ledgers.js';
+import {
+  auditLedgers,
+  isComplete,
+  readTrips,
+  standingBookings,
+  type BookingFacts,
+  type TripFacts,
+} from './audit-ledgers.js';
 import type { Ledgers } from './ledger.js';
 import type { TripClaim, UndoClaim } from './undolog-claims.js';
 

@@ -1,5 +1,4 @@
-import type { VendorKind } from './ledger.js';
-import { VENDOR_KINDS } from './ledger.js';
+import { VENDOR_KINDS, type VendorKind } from './ledger.js';
 import type { UndoLogClient } from './undolog-client.js';
 import type { VendorUrls } from './vendors.js';
 

@@ -9,19 +9,16 @@
 import { bookTrip, bookTripWithUndo } from './agent.js';
 import { auditLedgers } from './audit-ledgers.js';
 import { compareClaims } from './compare-claims.js';
-import type { CompensationRetry } from './compensations.js';
-import { registerCompensations } from './compensations.js';
+import { registerCompensations, type CompensationRetry } from './compensations.js';
 import type { Itinerary, TripBatch } from './itineraries.js';
 import { mapConcurrently } from './map-concurrently.js';
 import type { UndoLogProcesses } from './processes.js';
 import type { Progress } from './progress.js';
 import { redriveSessions } from './redrive.js';
-import type { RunReport } from './report.js';
-import { reportRun } from './report.js';
-import { createOrg, UndoLogClient } from './undolog-client.js';
+import { reportRun, type RunReport } from './report.js';
 import { readClaims } from './undolog-claims.js';
-import type { Vendors } from './vendors.js';
-import { startVendors } from './vendors.js';
+import { createOrg, UndoLogClient } from './undolog-client.js';
+import { startVendors, type Vendors } from './vendors.js';
 import { waitUntilSettled } from './wait-until-settled.js';
 
 export interface Experiment {

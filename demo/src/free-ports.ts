@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 
 /** Free ports of 127.0.0.1, all different: every one is held until the last is found. */
 export async function findFreePorts(count: number): Promise<number[]> {

@@ -1,7 +1,6 @@
 import type { VendorAnswer } from './idempotency-keys.js';
 import type { LedgerLine, LedgerOutcome, VendorKind } from './ledger.js';
-import { refundCents, TARIFFS } from './tariffs.js';
-import type { BookingDetails } from './tariffs.js';
+import { refundCents, TARIFFS, type BookingDetails } from './tariffs.js';
 
 export interface Booking {
   readonly booking_id: string;

@@ -5,8 +5,8 @@
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { VendorKind } from './ledger.js';
-import { VendorBooks } from './vendor-books.js';
 import { createVendor } from './vendor.js';
+import { VendorBooks } from './vendor-books.js';
 
 const input = createInterface({ input: process.stdin });
 

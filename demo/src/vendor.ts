@@ -1,8 +1,6 @@
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { IdempotencyKeys } from './idempotency-keys.js';
-import type { VendorAnswer } from './idempotency-keys.js';
+import { IdempotencyKeys, type VendorAnswer } from './idempotency-keys.js';
 import type { LedgerAction } from './ledger.js';
 import type { BookingDetails } from './tariffs.js';
 import type { Receipt, VendorBooks } from './vendor-books.js';

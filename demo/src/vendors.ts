@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { Child } from './child-process.js';
-import type { LedgerLine, Ledgers, VendorKind } from './ledger.js';
-import { VENDOR_KINDS } from './ledger.js';
+import { VENDOR_KINDS, type LedgerLine, type Ledgers, type VendorKind } from './ledger.js';
 import { requestJson } from './request-json.js';
 
 export type VendorUrls = Readonly<Record<VendorKind, string>>;

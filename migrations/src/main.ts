@@ -1,7 +1,7 @@
 import { loadConfig } from '@undolog/shared/runtime/config';
 import { createLogger } from '@undolog/shared/runtime/logger';
-import { migrateQueue } from './migrate-queue.js';
 import { migrateSchema } from './migrate.js';
+import { migrateQueue } from './migrate-queue.js';
 
 const config = loadConfig();
 const logger = createLogger({ service: 'migrate', level: config.logLevel });

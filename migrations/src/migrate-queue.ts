@@ -1,6 +1,6 @@
 import { runMigrations } from 'bullmq';
-import { QUEUE_SCHEMA } from '@undolog/shared/queue/names';
 import pg from 'pg';
+import { QUEUE_SCHEMA } from '@undolog/shared/queue/names';
 
 /** The tables of BullMQ's Postgres backend, for an installation without Redis; several at once take turns. */
 export async function migrateQueue(databaseUrl: string): Promise<void> {

@@ -7,7 +7,7 @@ describe.concurrent('how a session ends', () => {
   let world: World;
   let org: Org;
   beforeAll(async () => {
-    world = await openWorld({ name: 'ending', compensators: 2 });
+    world = await openWorld({ name: 'ending' });
     org = await world.newOrg();
   });
   afterAll(() => world.close());

@@ -4,6 +4,8 @@ import { testRedisUrl } from '../support/describe-redis.js';
 import { queuedWakeUps } from '../support/queue-look.js';
 import { openWorld, type World } from '../support/world.js';
 
+const FIVE_MB = 5 * 1024 * 1024;
+
 /** Values as JSON text, exactly as an agent may write them. */
 const TEXTS: Record<string, string> = {
   'a NUL in a string (C83)': String.raw`{"q":"a\u0000b"}`,
@@ -21,15 +23,15 @@ const TEXTS: Record<string, string> = {
   'scalars and empties': '[null,true,false,0,"",[],{},[[]],{"a":{}}]',
 };
 
-describe.concurrent('the endpoint gets the arguments byte for byte', () => {
-  let world: World;
-  let org: Org;
-  beforeAll(async () => {
-    world = await openWorld({ name: 'fidelity' });
-    org = await world.newOrg();
-  });
-  afterAll(() => world.close());
+let world: World;
+let org: Org;
+beforeAll(async () => {
+  world = await openWorld({ name: 'fidelity' });
+  org = await world.newOrg();
+});
+afterAll(() => world.close());
 
+describe.concurrent('the endpoint gets the arguments byte for byte', () => {
   /** What the vendor got as the undo of a call with these arguments and this result. */
   async function sent(args: string, undoArgs: string, result?: string): Promise<{ body: string; stack: string }> {
     const fnName = await org.compensation('/bytes');
@@ -100,5 +102,32 @@ describe.concurrent('the endpoint gets the arguments byte for byte', () => {
   it.runIf(testRedisUrl !== undefined)('nothing of them is left in Redis afterwards (C21, C23)', async () => {
     await sent('{"canary":"c4n4ry"}', '{"$args":""}', '{"canary":"c4n4ry"}');
     for (const data of await queuedWakeUps(world)) expect(JSON.stringify(data)).not.toContain('c4n4ry');
+  });
+});
+
+// Not beside the others: each takes the api's thread for a while.
+describe('arguments of a size', () => {
+  it('of 5 MB reach the endpoint byte for byte, on every try, while a job in the queue stays below 1 KB (C23)', async () => {
+    const blob = 'x'.repeat(FIVE_MB);
+    world.vendor.script('/large', { status: 503, delayMs: 800 });
+    const session = await org.open();
+    await session.register('/large', { args: { blob, ref: 'large' } }, { args: { all: { $args: '' } } });
+    await session.fail();
+    await expect.poll(() => world.vendor.ledger.at('/large').length, { timeout: 15_000 }).toBe(1);
+    const queued = await queuedWakeUps(world);
+    expect(queued.length).toBeGreaterThan(0);
+    for (const data of queued) expect(JSON.stringify(data).length).toBeLessThan(1024);
+    await session.reaches('compensated');
+    const bodies = world.vendor.ledger.at('/large').map((call) => call.body);
+    expect(bodies).toHaveLength(2);
+    for (const body of bodies) expect(body.equals(Buffer.from(`{"all":{"blob":"${blob}","ref":"large"}}`))).toBe(true);
+  });
+
+  it('above 8 MiB are refused before the tool runs: 413, and nothing is registered (C23)', async () => {
+    const session = await org.open();
+    await org.compensation('/too-large');
+    const answer = await session.tryRegister('/too-large', { args: { blob: 'x'.repeat(9 * 1024 * 1024) } });
+    expect([answer.status, bodyOf(answer)['code']]).toEqual([413, 'body_too_large']);
+    expect(await session.stack()).toEqual([]);
   });
 });

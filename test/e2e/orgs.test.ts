@@ -5,7 +5,7 @@ import { openWorld, type World } from '../support/world.js';
 describe.concurrent('nobody crosses orgs', () => {
   let world: World;
   beforeAll(async () => {
-    world = await openWorld({ name: 'orgs', compensators: 2 });
+    world = await openWorld({ name: 'orgs' });
   });
   afterAll(() => world.close());
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { bare, listens } from '../support/look-at-backends.js';
 
 async function foldersIn(place: string): Promise<string[]> {
@@ -15,7 +15,7 @@ describe('what a process started', () => {
   const script = fileURLToPath(new URL('../support/backends-owner.ts', import.meta.url));
   const endings = ['return', 'exit', 'throw', 'SIGINT', 'SIGTERM', 'SIGKILL'];
 
-  it.concurrent.each(endings)('vanishes when that process ends by %s', { timeout: 60_000 }, async (ending) => {
+  test.concurrent.each(endings)('vanishes when that process ends by %s', { timeout: 60_000 }, async (ending) => {
     const place = await mkdtemp(join(tmpdir(), 'owner-'));
     const args = ['--conditions=@undolog/source', '--import', 'tsx', script, ending];
     // The server's account must be able to enter it, as it is with a usual /tmp.

@@ -2,7 +2,7 @@ import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, onTestFinished, vi } from 'vitest';
 import type { BackendServer } from '@undolog/backends/backend-server';
 import { freshDatabase } from '@undolog/backends/fresh-database';
 import { resolveBackends } from '@undolog/backends/resolve';
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 describe('a Postgres of our own', () => {
-  it('keeps what it has committed through a SIGKILL and comes back under the same URL', async () => {
+  test('keeps what it has committed through a SIGKILL and comes back under the same URL', async () => {
     await sql(postgres.url, 'CREATE TABLE kept (n int)');
     await sql(postgres.url, 'INSERT INTO kept VALUES (41)');
     await postgres.stop('SIGKILL');
@@ -34,7 +34,7 @@ describe('a Postgres of our own', () => {
     expect(await sql(postgres.url, 'SELECT n FROM kept')).toEqual([{ n: 41 }]);
   });
 
-  it('has 200 connections, UTF-8, and no way in without its password', async () => {
+  test('has 200 connections, UTF-8, and no way in without its password', async () => {
     expect(await sql(postgres.url, 'SHOW max_connections')).toEqual([{ max_connections: '200' }]);
     expect(await sql(postgres.url, 'SHOW server_encoding')).toEqual([{ server_encoding: 'UTF8' }]);
     const stranger = new URL(postgres.url);
@@ -42,7 +42,7 @@ describe('a Postgres of our own', () => {
     await expect(sql(stranger.href, 'SELECT 1')).rejects.toThrow(/password authentication failed/);
   });
 
-  it('leaves fsync off unless the caller asks for a durable one', async () => {
+  test('leaves fsync off unless the caller asks for a durable one', async () => {
     expect(await sql(postgres.url, 'SHOW fsync')).toEqual([{ fsync: 'off' }]);
     const durable = await startPostgres({ env: bare(), durable: true });
     onTestFinished(() => durable.remove());
@@ -50,7 +50,7 @@ describe('a Postgres of our own', () => {
     expect(await sql(durable.url, 'SHOW full_page_writes')).toEqual([{ full_page_writes: 'on' }]);
   });
 
-  it('gives every caller of freshDatabase an empty database of its own, and drops it under open connections', async () => {
+  test('gives every caller of freshDatabase an empty database of its own, and drops it under open connections', async () => {
     const [one, two] = await Promise.all([freshDatabase(postgres.url, 'twin'), freshDatabase(postgres.url, 'twin')]);
     await sql(one.url, 'CREATE TABLE only_here (n int)');
     expect(await sql(two.url, `SELECT to_regclass('only_here') AS found`)).toEqual([{ found: null }]);
@@ -63,7 +63,7 @@ describe('a Postgres of our own', () => {
 });
 
 describe('a Redis of our own', () => {
-  it('keeps what it has answered through a SIGKILL and comes back under the same URL', async ({ skip }) => {
+  test('keeps what it has answered through a SIGKILL and comes back under the same URL', async ({ skip }) => {
     if (redis === undefined) return skip('there is no Redis on this machine');
     const { url } = redis;
     await redisOnce(url, (client) => client.set('kept', '41'));
@@ -77,7 +77,7 @@ describe('a Redis of our own', () => {
 });
 
 describe('resolveBackends', () => {
-  it('uses what the environment names, creates nothing there, and leaves it running', async () => {
+  test('uses what the environment names, creates nothing there, and leaves it running', async () => {
     const lines: string[] = [];
     const env = bare({ DATABASE_URL: postgres.url, REDIS_URL: redis?.url });
     const before = await sql(postgres.url, 'SELECT datname FROM pg_database ORDER BY 1');
@@ -97,14 +97,14 @@ describe('resolveBackends', () => {
     expect([...lines, backends.describe].join()).not.toContain(new URL(postgres.url).password);
   });
 
-  it('reports a named backend that does not answer instead of taking another, and shows no password', async () => {
+  test('reports a named backend that does not answer instead of taking another, and shows no password', async () => {
     const env = bare({ DATABASE_URL: 'postgres://someone:hidden@127.0.0.1:1/db' });
     const refusal = resolveBackends({ env, log: () => undefined });
     await expect(refusal).rejects.toThrow(/^DATABASE_URL \(127\.0\.0\.1:1\) does not answer/);
     await expect(refusal).rejects.not.toThrow(/hidden/);
   });
 
-  it('resolves Postgres and Redis each by itself', async () => {
+  test('resolves Postgres and Redis each by itself', async () => {
     const env = bare({ DATABASE_URL: postgres.url });
     const backends = await resolveBackends({ env, log: () => undefined });
     onTestFinished(() => backends.stop());
@@ -114,7 +114,7 @@ describe('resolveBackends', () => {
     expect(backends.redisUrl).not.toBe(redis?.url);
   });
 
-  it('needs no program of the machine: npm brings Postgres, and without apt-get the queue runs on Postgres', async () => {
+  test('needs no program of the machine: npm brings Postgres, and without apt-get the queue runs on Postgres', async () => {
     const path = await mkdtemp(join(tmpdir(), 'only-node-'));
     onTestFinished(() => rm(path, { recursive: true }));
     await symlink(process.execPath, join(path, 'node'));
@@ -128,14 +128,14 @@ describe('resolveBackends', () => {
     expect(await listens(Number(new URL(backends.databaseUrl).port))).toBe(false);
   });
 
-  it('refuses a way that it does not know', async () => {
+  test('refuses a way that it does not know', async () => {
     const env = bare({ UNDOLOG_BACKENDS: 'magic' });
     await expect(resolveBackends({ env, log: () => undefined })).rejects.toThrow(/UNDOLOG_BACKENDS is magic/);
   });
 });
 
 describe('Redis from packages', () => {
-  it('runs without being installed where apt-get can fetch it', { timeout: 180_000 }, async ({ skip }) => {
+  test('runs without being installed where apt-get can fetch it', { timeout: 180_000 }, async ({ skip }) => {
     const lines: string[] = [];
     const env = bare({ UNDOLOG_BACKENDS: 'embedded' });
     const unpacked = await startRedis({ env, log: (line) => lines.push(line) });

@@ -1,8 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createVendorClient, type VendorClient } from '@undolog/compensator/compensation-call';
 import type { Exchange } from '@undolog/shared/domain/verdict';
 import { parseEgressPolicy } from '@undolog/shared/runtime/egress-policy';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { OddVendor } from '../support/odd-vendor.js';
 import { compensation, undoCall } from '../support/undo-call.js';
 

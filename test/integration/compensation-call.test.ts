@@ -1,14 +1,14 @@
-import { createVendorClient, type VendorClient } from '@undolog/compensator/compensation-call';
-import { classify } from '@undolog/shared/domain/classify';
-import type { Compensation } from '@undolog/shared/domain/compensation';
-import type { Exchange } from '@undolog/shared/domain/verdict';
-import { parseEgressPolicy } from '@undolog/shared/runtime/egress-policy';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createVendorClient, type VendorClient } from '@undolog/compensator/compensation-call';
+import { classify } from '@undolog/shared/domain/classify';
+import type { Compensation } from '@undolog/shared/domain/compensation';
+import type { Exchange } from '@undolog/shared/domain/verdict';
+import { parseEgressPolicy } from '@undolog/shared/runtime/egress-policy';
 import { OddVendor } from '../support/odd-vendor.js';
 import { compensation, undoCall } from '../support/undo-call.js';
 

@@ -1,8 +1,8 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createVendorClient, type VendorClient } from '@undolog/compensator/compensation-call';
 import { askOnce, confirmUrl, pollUntilAgreed } from '@undolog/compensator/confirm';
 import type { ConfirmSpec } from '@undolog/shared/domain/compensation';
 import { parseEgressPolicy } from '@undolog/shared/runtime/egress-policy';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { OddVendor, type Treatment } from '../support/odd-vendor.js';
 import { compensation, undoCall } from '../support/undo-call.js';
 

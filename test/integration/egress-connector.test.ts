@@ -1,12 +1,12 @@
-import { createVendorClient, type VendorClient } from '@undolog/compensator/compensation-call';
-import type { Exchange } from '@undolog/shared/domain/verdict';
-import { parseEgressPolicy } from '@undolog/shared/runtime/egress-policy';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import tls, { type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createVendorClient, type VendorClient } from '@undolog/compensator/compensation-call';
+import type { Exchange } from '@undolog/shared/domain/verdict';
+import { parseEgressPolicy } from '@undolog/shared/runtime/egress-policy';
 import { OddVendor } from '../support/odd-vendor.js';
 import { compensation, undoCall } from '../support/undo-call.js';
 

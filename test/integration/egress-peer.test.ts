@@ -1,9 +1,9 @@
-import { createVendorClient, type VendorClient } from '@undolog/compensator/compensation-call';
-import type { Exchange } from '@undolog/shared/domain/verdict';
-import { parseEgressPolicy } from '@undolog/shared/runtime/egress-policy';
 import { once } from 'node:events';
 import { createServer, Socket, type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createVendorClient, type VendorClient } from '@undolog/compensator/compensation-call';
+import type { Exchange } from '@undolog/shared/domain/verdict';
+import { parseEgressPolicy } from '@undolog/shared/runtime/egress-policy';
 import { OddVendor } from '../support/odd-vendor.js';
 import { compensation, undoCall } from '../support/undo-call.js';
 

@@ -1,7 +1,7 @@
+import { describe, expect, test } from 'vitest';
 import { DatabaseUnavailable, type Database, type Tx } from '@undolog/shared/store/database';
 import { GroupCommit } from '@undolog/shared/store/group-commit';
 import type { Operation } from '@undolog/shared/store/operation';
-import { describe, expect, test } from 'vitest';
 
 interface Echo {
   readonly key: string;

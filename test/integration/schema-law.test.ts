@@ -1,11 +1,11 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SCHEMA_VERSIONS } from '@undolog/migrations/versions/index';
+import { EFFECT_CLASSES } from '@undolog/shared/domain/effect-class';
+import { FAILURE_POLICIES } from '@undolog/shared/domain/failure';
+import { ROLES } from '@undolog/shared/domain/roles';
 import { EFFECT_STATES, SESSION_STATES, UNDO_STATES, UNWINDING_SESSION_STATES } from '@undolog/shared/domain/states';
 import { ATTEMPT_OUTCOMES } from '@undolog/shared/domain/verdict';
 import { REQUIRED_SCHEMA } from '@undolog/shared/store/schema-version';
-import { EFFECT_CLASSES } from '@undolog/shared/wire/effects';
-import { ROLES } from '@undolog/shared/wire/roles';
-import { FAILURE_POLICIES } from '@undolog/shared/wire/sessions';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStoreWorld, type StoreWorld } from '../support/store-world.js';
 
 let world: StoreWorld;

@@ -1,10 +1,10 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { uuidv7 } from '@undolog/shared/runtime/clock';
 import { commitEffect, type CommitResult } from '@undolog/shared/store/commit-effect';
 import { failEffect } from '@undolog/shared/store/fail-effect';
 import type { RegisterResult } from '@undolog/shared/store/register-effect';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DONE, json, openStoreWorld, type StoreWorld } from '../support/store-world.js';
 import { checkStateMoves } from '../support/state-moves.js';
+import { DONE, json, openStoreWorld, type StoreWorld } from '../support/store-world.js';
 
 let world: StoreWorld;
 let close: () => Promise<void>;

@@ -1,5 +1,5 @@
-import { uuidv7 } from '@undolog/shared/runtime/clock';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { uuidv7 } from '@undolog/shared/runtime/clock';
 import { hashOf, json, openStoreWorld, type StoreWorld } from '../support/store-world.js';
 
 let world: StoreWorld;

@@ -1,8 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { uuidv7 } from '@undolog/shared/runtime/clock';
 import { redriveSession } from '@undolog/shared/store/redrive-session';
 import { renewClaim } from '@undolog/shared/store/renew-claim';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkStateMoves } from '../support/state-moves.js';
 import { DONE, openStoreWorld, REFUSED, UNCONFIRMED, type StoreWorld } from '../support/store-world.js';
 

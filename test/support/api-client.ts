@@ -32,7 +32,7 @@ export function bodyOf<T = Record<string, unknown>>(answer: Answer): T {
   return JSON.parse(answer.text) as T;
 }
 
-const POLL_MS = 50;
+const POLL_MS = 100;
 const MAX_TRIES = 20;
 const RETRY_MS = 500;
 const REQUEST_LIMIT_MS = 15_000;

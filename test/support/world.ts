@@ -5,6 +5,7 @@ import pg from 'pg';
 import { expect } from 'vitest';
 import { bodyOf, Org } from './api-client.js';
 import { testRedisUrl } from './describe-redis.js';
+import { redisOnce } from './look-at-backends.js';
 import { ADMIN_TOKEN, ProductProcess, type StartOptions } from './product.js';
 import { VendorSimulator } from './vendor-simulator.js';
 
@@ -121,9 +122,19 @@ export class World {
     await Promise.all(processes.map((one) => one.kill()));
     await this.#pool.end();
     await this.vendor.close();
+    await this.#removeQueue().catch(() => undefined);
     await this.#dropDatabase().catch(() => undefined);
     const died = processes.flatMap((one) => one.died ?? []);
     if (died.length > 0) throw new Error(died.join('\n'));
+  }
+
+  /** A Redis that the user named is left as it was. */
+  async #removeQueue(): Promise<void> {
+    if (this.redisUrl === undefined) return;
+    await redisOnce(this.redisUrl, async (redis) => {
+      const keys = await redis.keys(`${this.queuePrefix}:*`);
+      if (keys.length > 0) await redis.del(keys);
+    });
   }
 }
 

@@ -1,8 +1,8 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
 import { backoffMs, retryAfterMs } from '@undolog/shared/domain/backoff';
 import { DEFAULT_RETRY, JITTERS, type RetryPolicy } from '@undolog/shared/domain/compensation';
 import { MAX_PARK_MS } from '@undolog/shared/domain/limits';
-import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
 
 const policy = (some: Partial<RetryPolicy>): RetryPolicy => ({ ...DEFAULT_RETRY, ...some });
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });

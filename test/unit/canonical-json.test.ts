@@ -1,7 +1,7 @@
-import { canonicalText } from '@undolog/shared/domain/canonical-json';
-import { parseJson } from '@undolog/shared/domain/json-text';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { canonicalText } from '@undolog/shared/domain/canonical-json';
+import { parseJson } from '@undolog/shared/domain/json-text';
 
 function canonical(text: string): string {
   const parsed = parseJson(text);

@@ -1,7 +1,7 @@
+import { describe, expect, test } from 'vitest';
 import { classify } from '@undolog/shared/domain/classify';
 import type { BodyRule, OutcomeMap } from '@undolog/shared/domain/compensation';
 import type { Exchange, Verdict } from '@undolog/shared/domain/verdict';
-import { describe, expect, test } from 'vitest';
 
 const outcomes = (some: Partial<OutcomeMap> = {}): OutcomeMap => ({
   done: [],

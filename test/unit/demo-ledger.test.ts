@@ -1,9 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { auditLedgers } from '@undolog/demo/audit-ledgers';
 import { compareClaims } from '@undolog/demo/compare-claims';
 import { CAR_FAILURE_RATE, createTripBatch } from '@undolog/demo/itineraries';
-import { VENDOR_KINDS } from '@undolog/demo/ledger';
-import type { LedgerLine, Ledgers, VendorKind } from '@undolog/demo/ledger';
+import { VENDOR_KINDS, type LedgerLine, type Ledgers, type VendorKind } from '@undolog/demo/ledger';
 import type { TripClaim, UndoClaim } from '@undolog/demo/undolog-claims';
 import { VendorBooks } from '@undolog/demo/vendor-books';
 
@@ -76,7 +75,7 @@ const details = (claims: readonly TripClaim[], ledgers: Ledgers): string[] =>
   compareClaims(claims, ledgers).map(({ trip, detail }) => `${trip}: ${detail}`);
 
 describe('the judgement of the vendors’ ledgers', () => {
-  it('counts as orphaned the money on bookings of trips that did not complete, and no other', () => {
+  test('counts as orphaned the money on bookings of trips that did not complete, and no other', () => {
     expect(auditLedgers(bookBothTrips().ledgers(), ['t-1', 't-2'])).toEqual({
       tripsCompleted: 1,
       failedSagas: 1,
@@ -86,7 +85,7 @@ describe('the judgement of the vendors’ ledgers', () => {
     });
   });
 
-  it('counts a failed trip as fully compensated only when none of its money is left', () => {
+  test('counts a failed trip as fully compensated only when none of its money is left', () => {
     const vendors = bookBothTrips();
     vendors.cancel('hotel', 't-2', 'hotel-0002');
     expect(auditLedgers(vendors.ledgers(), [])).toMatchObject({ orphanedCents: FLIGHT_CENTS, fullyCompensated: 0 });
@@ -94,22 +93,22 @@ describe('the judgement of the vendors’ ledgers', () => {
     expect(auditLedgers(vendors.ledgers(), [])).toMatchObject({ orphanedCents: 0, fullyCompensated: 1 });
   });
 
-  it('counts a trip that no vendor ever heard of as failed', () => {
+  test('counts a trip that no vendor ever heard of as failed', () => {
     expect(auditLedgers(openVendors().ledgers(), ['t-9'])).toMatchObject({ tripsCompleted: 0, failedSagas: 1 });
   });
 
-  it('finds no order violation when the hotel was cancelled before the flight', () => {
+  test('finds no order violation when the hotel was cancelled before the flight', () => {
     expect(auditLedgers(unwindInOrder().ledgers(), []).orderViolations).toEqual([]);
   });
 
-  it('finds an order violation when the flight was cancelled before the hotel', () => {
+  test('finds an order violation when the flight was cancelled before the hotel', () => {
     const vendors = bookBothTrips();
     vendors.cancel('flight', 't-2', 'flight-0002');
     vendors.cancel('hotel', 't-2', 'hotel-0002');
     expect(auditLedgers(vendors.ledgers(), []).orderViolations).toMatchObject([{ trip: 't-2' }]);
   });
 
-  it('finds an order violation when the flight vendor was asked, even in vain, while the hotel stood', () => {
+  test('finds an order violation when the flight vendor was asked, even in vain, while the hotel stood', () => {
     const vendors = bookBothTrips();
     vendors.unavailable('flight', 't-2', 'flight-0002');
     expect(auditLedgers(vendors.ledgers(), []).orderViolations).toHaveLength(1);
@@ -117,11 +116,11 @@ describe('the judgement of the vendors’ ledgers', () => {
 });
 
 describe('the comparison of UndoLog with the ledgers', () => {
-  it('agrees when every word of UndoLog is in the ledgers', () => {
+  test('agrees when every word of UndoLog is in the ledgers', () => {
     expect(details(claimsAfterUnwind(), unwindInOrder().ledgers())).toEqual([]);
   });
 
-  it('disagrees when the cancellation behind a compensated undo is taken out of the ledger', () => {
+  test('disagrees when the cancellation behind a compensated undo is taken out of the ledger', () => {
     const isCancellation = (line: LedgerLine) => line.outcome === 'cancelled';
     const ledgers = tamper(unwindInOrder().ledgers(), 'flight', (line) => (isCancellation(line) ? undefined : line));
     expect(details(claimsAfterUnwind(), ledgers)).toEqual([
@@ -130,7 +129,7 @@ describe('the comparison of UndoLog with the ledgers', () => {
     ]);
   });
 
-  it('disagrees when the vendor answered a cancellation without doing it', () => {
+  test('disagrees when the vendor answered a cancellation without doing it', () => {
     const ledgers = tamper(unwindInOrder().ledgers(), 'hotel', (line) =>
       line.outcome === 'cancelled' ? { ...line, outcome: 'refused' } : line,
     );
@@ -139,7 +138,7 @@ describe('the comparison of UndoLog with the ledgers', () => {
     );
   });
 
-  it('disagrees when a booking of a completed trip was cancelled', () => {
+  test('disagrees when a booking of a completed trip was cancelled', () => {
     const vendors = unwindInOrder();
     vendors.cancel('car', 't-1', 'car-0001');
     expect(details(claimsAfterUnwind(), vendors.ledgers())).toEqual([
@@ -148,13 +147,13 @@ describe('the comparison of UndoLog with the ledgers', () => {
     ]);
   });
 
-  it('disagrees when a ledger holds a booking that UndoLog knows nothing of', () => {
+  test('disagrees when a ledger holds a booking that UndoLog knows nothing of', () => {
     const vendors = unwindInOrder();
     vendors.book('flight', 't-3');
     expect(details(claimsAfterUnwind(), vendors.ledgers())).toEqual(['t-3: UndoLog knows nothing of flight-0003']);
   });
 
-  it('disagrees when one cancellation reached the vendor under two keys', () => {
+  test('disagrees when one cancellation reached the vendor under two keys', () => {
     const ledgers = unwindInOrder().ledgers();
     const flight = ledgers.flight.flatMap((line) =>
       line.action === 'cancel'
@@ -166,13 +165,13 @@ describe('the comparison of UndoLog with the ledgers', () => {
     ]);
   });
 
-  it('disagrees when a session never settled', () => {
+  test('disagrees when a session never settled', () => {
     const [done, unwound] = claimsAfterUnwind();
     const claims = [done, { ...unwound, state: 'compensating' as const, fullyCompensated: false }];
     expect(details(claims, unwindInOrder().ledgers())).toEqual(['t-2: UndoLog never settled it: compensating']);
   });
 
-  it('agrees with halted and unconfirmed, for which nothing is claimed that the ledger would have to show', () => {
+  test('agrees with halted and unconfirmed, for which nothing is claimed that the ledger would have to show', () => {
     const vendors = bookBothTrips();
     vendors.unavailable('hotel', 't-2', 'hotel-0002');
     const [done, unwound] = claimsAfterUnwind();
@@ -188,12 +187,12 @@ describe('the comparison of UndoLog with the ledgers', () => {
 });
 
 describe('the synthetic itineraries', () => {
-  it('are the same for the same seed and others for another', () => {
+  test('are the same for the same seed and others for another', () => {
     expect(createTripBatch(7, 100)).toEqual(createTripBatch(7, 100));
     expect(createTripBatch(7, 100)).not.toEqual(createTripBatch(8, 100));
   });
 
-  it('fail at the car at the fixed rate, whatever the seed', () => {
+  test('fail at the car at the fixed rate, whatever the seed', () => {
     for (let seed = 0; seed < 50; seed += 1) {
       const { itineraries, soldOutTrips } = createTripBatch(seed, 100);
       expect(new Set(itineraries.map(({ trip }) => trip)).size).toBe(100);

@@ -1,3 +1,5 @@
+import { lookup } from 'node:dns/promises';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   checkUrl,
   checkUrlResolved,
@@ -5,8 +7,6 @@ import {
   isAddressAllowed,
   parseEgressPolicy,
 } from '@undolog/shared/runtime/egress-policy';
-import { lookup } from 'node:dns/promises';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
 
 vi.mock('node:dns/promises', () => ({ lookup: vi.fn<typeof lookup>() }));
 

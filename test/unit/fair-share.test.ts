@@ -1,7 +1,7 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { shareFairly, slotsFor } from '@undolog/compensator/fair-share';
 import { WakeAgain } from '@undolog/shared/queue/compensation-worker';
 import type { WakeUpPayload } from '@undolog/shared/wire/jobs';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 const job = (org: string): WakeUpPayload => ({ org_id: org, session_id: 's', undo_id: 'u' });
 
@@ -22,7 +22,7 @@ describe('the share of one org', () => {
     vi.useRealTimers();
   });
 
-  it('is half of what the worker takes, and no job of another org waits for it', async () => {
+  test('is half of what the worker takes, and no job of another org waits for it', async () => {
     const shared = shareFairly(3, handle);
     expect(slotsFor(3)).toBe(6);
     const jobs = ['a', 'a', 'a', 'a', 'b'].map((org) => shared(job(org)).catch((error: unknown) => error));
@@ -35,7 +35,7 @@ describe('the share of one org', () => {
     expect(await Promise.all(jobs)).toEqual([undefined, undefined, undefined, undefined, undefined]);
   });
 
-  it('passes a slot on to the job that has waited longest, also after a failure', async () => {
+  test('passes a slot on to the job that has waited longest, also after a failure', async () => {
     const order: string[] = [];
     let fail = (_error: Error): void => undefined;
     const shared = shareFairly(1, (payload) => {
@@ -53,7 +53,7 @@ describe('the share of one org', () => {
     expect(await Promise.all(jobs)).toEqual(['x', 'x', 'x']);
   });
 
-  it('sends a job back to the queue that no slot came free for, and forgets it', async () => {
+  test('sends a job back to the queue that no slot came free for, and forgets it', async () => {
     const shared = shareFairly(1, handle);
     const first = shared(job('a'));
     const second = shared(job('a')).catch((error: unknown) => error);
@@ -69,7 +69,7 @@ describe('the share of one org', () => {
     await third;
   });
 
-  it('sends more jobs back for longer, so that looking at them again leaves time for others', async () => {
+  test('sends more jobs back for longer, so that looking at them again leaves time for others', async () => {
     const shared = shareFairly(2, handle);
     const waits: unknown[] = [];
     for (let n = 0; n < 22; n++) {

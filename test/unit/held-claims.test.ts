@@ -1,7 +1,7 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CLAIM_LEASE_MS, HeldClaims, type HeldClaim } from '@undolog/compensator/held-claims';
 import type { GroupCommit } from '@undolog/shared/store/group-commit';
 import type { RenewClaim, RenewResult } from '@undolog/shared/store/renew-claim';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 type Commits = Pick<GroupCommit, 'submit'>;
 

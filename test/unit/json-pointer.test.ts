@@ -1,7 +1,7 @@
-import { parsePointer, resolvePointer } from '@undolog/shared/domain/json-pointer';
-import { nodeText, parseJson, type JsonNode } from '@undolog/shared/domain/json-text';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { parsePointer, resolvePointer } from '@undolog/shared/domain/json-pointer';
+import { nodeText, parseJson, type JsonNode } from '@undolog/shared/domain/json-text';
 
 function find(text: string, pointer: string): string | undefined {
   const parsed = parseJson(text);

@@ -1,3 +1,6 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { stringifyWithText } from '@undolog/shared/domain/json-serialize';
 import {
   parseJson,
   nodeOf,
@@ -7,9 +10,6 @@ import {
   JsonText,
   type JsonNode,
 } from '@undolog/shared/domain/json-text';
-import { stringifyWithText } from '@undolog/shared/domain/json-serialize';
-import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
 
 function read(text: string): JsonNode {
   const parsed = parseJson(text);

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
 import {
   EFFECT_STATES,
   EFFECT_TRANSITIONS,
@@ -9,7 +10,6 @@ import {
   UNDO_TRANSITIONS,
   type TransitionTable,
 } from '@undolog/shared/domain/states';
-import { describe, expect, test } from 'vitest';
 
 const PAGE = fileURLToPath(new URL('../../docs/lifecycle.md', import.meta.url));
 

@@ -1,7 +1,7 @@
-import { JsonText } from '@undolog/shared/domain/json-text';
-import { redactText } from '@undolog/shared/domain/redact';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { JsonText } from '@undolog/shared/domain/json-text';
+import { redactText } from '@undolog/shared/domain/redact';
 
 const redact = (text: string): string => redactText(new JsonText(text)).text;
 

@@ -1,7 +1,7 @@
-import { nodeText, parseJson, type JsonNode } from '@undolog/shared/domain/json-text';
-import { bindArgs, bindResult } from '@undolog/shared/domain/references';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { nodeText, parseJson, type JsonNode } from '@undolog/shared/domain/json-text';
+import { bindArgs, bindResult } from '@undolog/shared/domain/references';
 
 function read(text: string): JsonNode {
   const parsed = parseJson(text);

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { makeKey } from '@undolog/api/api-key';
 import { DatabaseUnavailable } from '@undolog/shared/store/database';
 import type { RegisterEffect } from '@undolog/shared/store/register-effect';
@@ -12,7 +12,7 @@ const nothing = (): never => {
 };
 
 describe('who may come in', () => {
-  it('is asked for a key before being told what exists', async () => {
+  test('is asked for a key before being told what exists', async () => {
     const { call } = await stage(nothing);
     for (const path of ['/v1/sessions', '/v1/no-such-route', '/v1/sessions/%ff']) {
       for (const key of [undefined, 'ul_nope', makeKey().apiKey]) {
@@ -22,7 +22,7 @@ describe('who may come in', () => {
     }
   });
 
-  it('is told of the wrong role before anything is looked up or read', async () => {
+  test('is told of the wrong role before anything is looked up or read', async () => {
     const { call, keys, lookUps } = await stage(nothing);
     const tries = [
       ['POST', '/v1/sessions', keys.operator],
@@ -37,21 +37,21 @@ describe('who may come in', () => {
     expect(lookUps).toHaveLength(tries.length);
   });
 
-  it('loses a revoked key with the next request', async () => {
+  test('loses a revoked key with the next request', async () => {
     const { call, keys, revoke } = await stage(nothing);
     expect((await call('GET', '/v1/nope', { key: keys.agent })).status).toBe(404);
     revoke(keys.agent);
     expect((await call('GET', '/v1/nope', { key: keys.agent })).status).toBe(401);
   });
 
-  it('shares one look-up among requests that come together', async () => {
+  test('shares one look-up among requests that come together', async () => {
     const { call, keys, lookUps } = await stage(nothing);
     await Promise.all(Array.from({ length: 30 }, () => call('GET', '/v1/nope', { key: keys.agent })));
     expect(lookUps.length).toBeLessThan(15);
     expect(Math.max(...lookUps)).toBe(1);
   });
 
-  it('makes orgs with the admin token only, never with a key of an org', async () => {
+  test('makes orgs with the admin token only, never with a key of an org', async () => {
     const { call, keys } = await stage(() => undefined);
     const make = (key?: string) => call('POST', '/v1/orgs', { body: { name: 'acme' }, ...(key ? { key } : {}) });
     for (const key of [undefined, keys.admin, 'wrong', `${ADMIN_TOKEN}x`]) expect((await make(key)).status).toBe(401);
@@ -62,7 +62,7 @@ describe('who may come in', () => {
     expect((await closed.call('POST', '/v1/orgs', { body: { name: 'x' }, key: 'undefined' })).status).toBe(401);
   });
 
-  it('is limited per key where a limit is set', async () => {
+  test('is limited per key where a limit is set', async () => {
     const { call, keys } = await stage(nothing, { rateLimitPerSecond: 3 });
     const statuses = (key: string) =>
       Promise.all(Array.from({ length: 10 }, async () => (await call('GET', '/v1/nope', { key })).status));
@@ -73,7 +73,7 @@ describe('who may come in', () => {
 });
 
 describe('a body', () => {
-  it('C105: is JSON in UTF-8 of at most 8 MiB, or refused as a problem without a stack', async () => {
+  test('C105: is JSON in UTF-8 of at most 8 MiB, or refused as a problem without a stack', async () => {
     const { call, keys } = await stage(nothing);
     const deep = `{"metadata":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
     const bad: [CallOptions['body'], number, string, Record<string, string>?][] = [
@@ -108,7 +108,7 @@ describe('a body', () => {
     expect(({} as Record<string, unknown>)['isAdmin']).toBeUndefined();
   });
 
-  it('names each field that is wrong by its JSON pointer', async () => {
+  test('names each field that is wrong by its JSON pointer', async () => {
     const { call, keys } = await stage(nothing);
     const body = { tool_name: 7, args: {}, effect_class: 'safe', 'a/b': 1 };
     const { json } = await call('POST', `${SESSION}/effects`, { key: keys.agent, body });
@@ -116,7 +116,7 @@ describe('a body', () => {
     expect(errors.map(({ path }) => path).toSorted()).toEqual(['/a~1b', '/tool_name']);
   });
 
-  it('may be absent only where that means an empty one', async () => {
+  test('may be absent only where that means an empty one', async () => {
     const { call, keys } = await stage((name) =>
       name === 'heartbeat' ? { outcome: 'renewed', leaseExpiresAt: null } : nothing(),
     );
@@ -124,7 +124,7 @@ describe('a body', () => {
     expect((await call('POST', `${SESSION}/fail`, { key: keys.agent })).status).toBe(400);
   });
 
-  it('hands over arguments letter by letter, and gzip counts as what is in it', async () => {
+  test('hands over arguments letter by letter, and gzip counts as what is in it', async () => {
     const { call, keys, performed } = await stage(() => ({ outcome: 'session_not_found' }));
     const args = String.raw`{"b":1.0,"a":9007199254740993,"10":"\ud800\u0000","__proto__":{"x":1}}`;
     const compensation = `{"fn_name":"c","version":"1","args":{"all":{"$args":""},"n":{"$args":"/b"}}}`;
@@ -139,7 +139,7 @@ describe('a body', () => {
 });
 
 describe('an answer', () => {
-  it('never shows what went wrong inside', async () => {
+  test('never shows what went wrong inside', async () => {
     const { call, keys, logged } = await stage(() => {
       throw new Error('relation "hunter2" does not exist');
     });
@@ -149,7 +149,7 @@ describe('an answer', () => {
     expect(logged.join()).toContain(answer.headers.get('x-request-id'));
   });
 
-  it('is 503 with Retry-After when Postgres is lost, within two seconds also when it only hangs', async () => {
+  test('is 503 with Retry-After when Postgres is lost, within two seconds also when it only hangs', async () => {
     const lost = await stage(() => {
       throw new DatabaseUnavailable('lost');
     });
@@ -163,7 +163,7 @@ describe('an answer', () => {
     expect(performance.now() - started).toBeLessThan(2000);
   });
 
-  it('is 404 for ids that cannot exist and 405 with the methods that do', async () => {
+  test('is 404 for ids that cannot exist and 405 with the methods that do', async () => {
     const { call, keys } = await stage(nothing);
     for (const path of [`/v1/sessions/${'x'.repeat(201)}`, '/v1/sessions/%00', '/v1/dead-letters/nope', '/v1/nope']) {
       expect([path, (await call('GET', path, { key: keys.admin })).status]).toEqual([path, 404]);
@@ -173,7 +173,7 @@ describe('an answer', () => {
     expect((await call('GET', '/v1/sessions/%ff', { key: keys.admin })).status).toBe(400);
   });
 
-  it('comes with a word to the queue only when a failure was committed', async () => {
+  test('comes with a word to the queue only when a failure was committed', async () => {
     const wake = { orgId: 'org', sessionId: 's-1', undoId: 'u', fence: 1 };
     const { call, keys, woken } = await stage(() => ({ outcome: 'accepted', state: 'failed', wake }));
     const answer = await call('POST', `${SESSION}/fail`, { key: keys.agent, body: { reason: 'x' } });
@@ -184,7 +184,7 @@ describe('an answer', () => {
     expect(refused.woken).toEqual([]);
   });
 
-  it('C104: refuses Idempotency-Keys that are no visible ASCII of 1 to 255 characters', async () => {
+  test('C104: refuses Idempotency-Keys that are no visible ASCII of 1 to 255 characters', async () => {
     const { call, keys } = await stage(nothing);
     for (const key of ['', 'a b', 'k'.repeat(256), 'k'.repeat(10_000), 'schlüssel']) {
       const answer = await call('POST', '/v1/sessions', {
@@ -202,7 +202,7 @@ describe('an answer', () => {
 });
 
 describe('the open pages', () => {
-  it('describe every route that is served, in OpenAPI 3.1', async () => {
+  test('describe every route that is served, in OpenAPI 3.1', async () => {
     const { call } = await stage(nothing);
     const { json } = await call('GET', '/openapi.json');
     const paths = json['paths'] as Record<string, Record<string, { responses: object }>>;
@@ -213,7 +213,7 @@ describe('the open pages', () => {
     );
   });
 
-  it('need nothing from another server', async () => {
+  test('need nothing from another server', async () => {
     const { call } = await stage(nothing);
     const page = await call('GET', '/docs');
     expect(page.text).not.toMatch(/https?:\/\//);
@@ -222,7 +222,7 @@ describe('the open pages', () => {
     expect([script.status, script.text.includes('createApiReference')]).toEqual([200, true]);
   });
 
-  it('show health to anyone and metrics to the admin token', async () => {
+  test('show health to anyone and metrics to the admin token', async () => {
     const { call, keys } = await stage(nothing);
     expect([(await call('GET', '/healthz')).status, (await call('GET', '/readyz')).status]).toEqual([200, 503]);
     expect((await call('GET', '/metrics', { key: keys.admin })).status).toBe(401);

@@ -1,9 +1,9 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
 import { DEFAULT_RETRY } from '@undolog/shared/domain/compensation';
 import { MAX_PARK_MS } from '@undolog/shared/domain/limits';
 import { settle, type SettlementInput } from '@undolog/shared/domain/settlement';
 import type { Settlement } from '@undolog/shared/domain/verdict';
-import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
 
 type Missed = SettlementInput['verdict'];
 
@@ -50,7 +50,7 @@ describe('a round of tries', () => {
     ['429, then 503 at last', [retried, retried, retried, broken], 4, unconfirmed('http_503')],
     ['silence, then nobody there', [silent, unreachable], 4, unconfirmed('endpoint_unreachable')],
     ['silence, then an address that is not allowed', [silent, blocked], 2, unconfirmed('outcome_unknown')],
-  ])('of %s ends as the contract says', (_name, verdicts, calls, end) => {
+  ])('of %s ends no surer than its tries were', (_name, verdicts, calls, end) => {
     expect(play(verdicts)).toEqual({ calls, end });
   });
 

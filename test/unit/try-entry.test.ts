@@ -1,10 +1,10 @@
+import { describe, expect, test } from 'vitest';
 import type { VendorClient } from '@undolog/compensator/compensation-call';
 import { tryEntry } from '@undolog/compensator/try-entry';
 import type { Compensation, ConfirmSpec } from '@undolog/shared/domain/compensation';
 import { JsonText } from '@undolog/shared/domain/json-text';
 import type { Exchange } from '@undolog/shared/domain/verdict';
 import type { ClaimedEntry } from '@undolog/shared/store/claim-entries';
-import { describe, expect, test } from 'vitest';
 import { compensation } from '../support/undo-call.js';
 
 const ok = (body = '{}', status = 200): Exchange => ({ kind: 'answer', status, body, retryAfter: undefined });

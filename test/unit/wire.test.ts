@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DEFAULT_RETRY } from '@undolog/shared/domain/compensation';
 import { JsonText } from '@undolog/shared/domain/json-text';
 import { putCompensationBody } from '@undolog/shared/wire/compensations';
@@ -16,7 +16,7 @@ const accepts = (body: { schema: { safeParse(value: unknown): { success: boolean
   body.schema.safeParse(value).success;
 
 describe('bodies', () => {
-  it('fill in what was left out of a session', () => {
+  test('fill in what was left out of a session', () => {
     expect(openSessionBody.schema.parse({})).toEqual({
       on_compensation_failure: 'halt',
       lease_seconds: 900,
@@ -24,7 +24,7 @@ describe('bodies', () => {
     });
   });
 
-  it('refuse unknown fields at every depth', () => {
+  test('refuse unknown fields at every depth', () => {
     expect(accepts(openSessionBody, { sesion_id: 'x' })).toBe(false);
     expect(accepts(openSessionBody, { parent: { session_id: 'x', stack_position: 1 } })).toBe(false);
     expect(accepts(registerEffectBody, { ...effect, compensation: { ...effect.compensation, retries: 1 } })).toBe(
@@ -33,7 +33,7 @@ describe('bodies', () => {
     expect(accepts(registerEffectBody, effect)).toBe(true);
   });
 
-  it('take any printable ASCII as a session id, and nothing else', () => {
+  test('take any printable ASCII as a session id, and nothing else', () => {
     for (const id of ['12345', 'urn:uuid:1', 'a b', '100%25', 'q?x=1&y#z', 'x'.repeat(200)]) {
       expect([id, accepts(openSessionBody, { session_id: id })]).toEqual([id, true]);
     }
@@ -42,7 +42,7 @@ describe('bodies', () => {
     }
   });
 
-  it('C84: refuse names that Postgres could not keep as text, NUL and half emojis', () => {
+  test('C84: refuse names that Postgres could not keep as text, NUL and half emojis', () => {
     for (const name of ['a\u0000b', '\ud83d', 'x\udfff', 'line\nbreak', '', 'n'.repeat(201)]) {
       expect([JSON.stringify(name), accepts(openSessionBody, { agent_name: name })]).toEqual([
         JSON.stringify(name),
@@ -60,7 +60,7 @@ describe('bodies', () => {
     expect(accepts(openSessionBody, { agent_name: 'Zoë 🧨' })).toBe(true);
   });
 
-  it('take positions from 0 to 2147483647, whole numbers only', () => {
+  test('take positions from 0 to 2147483647, whole numbers only', () => {
     for (const good of [0, 2_147_483_647])
       expect(accepts(registerEffectBody, { ...effect, step_index: good })).toBe(true);
     for (const bad of [-1, 1.5, '7', 2_147_483_648, 2 ** 53, Number.NaN, null]) {
@@ -68,7 +68,7 @@ describe('bodies', () => {
     }
   });
 
-  it('allow a compensation on compensable effects only', () => {
+  test('allow a compensation on compensable effects only', () => {
     expect(accepts(registerEffectBody, { ...effect, effect_class: 'safe' })).toBe(false);
     expect(accepts(registerEffectBody, { ...effect, effect_class: 'irreversible', compensation: undefined })).toBe(
       true,
@@ -77,7 +77,7 @@ describe('bodies', () => {
     expect(accepts(registerEffectBody, { ...effect, compensation: undefined })).toBe(true);
   });
 
-  it('take raw members only as the text that came', () => {
+  test('take raw members only as the text that came', () => {
     expect(accepts(registerEffectBody, { ...effect, args: { nights: 2 } })).toBe(false);
     expect(accepts(cancelSessionBody, { reason: new JsonText('"bad \\u0000 \\ud800"') })).toBe(true);
     for (const text of ['7', 'null', '{}', `"${'x'.repeat(10_001)}"`]) {
@@ -101,7 +101,7 @@ describe('a compensation', () => {
   const parse = (spec: object) =>
     putCompensationBody.schema.safeParse({ url: 'https://hotels.example/cancel', ...spec });
 
-  it('is whole after parsing: defaults are filled in, and absent parts stay absent', () => {
+  test('is whole after parsing: defaults are filled in, and absent parts stay absent', () => {
     expect(parse({}).data).toEqual({
       url: 'https://hotels.example/cancel',
       method: 'POST',
@@ -120,7 +120,7 @@ describe('a compensation', () => {
     });
   });
 
-  it('keeps its bounds', () => {
+  test('keeps its bounds', () => {
     const bad = [
       { method: 'GET' },
       { timeout_ms: 60_001 },
@@ -135,16 +135,16 @@ describe('a compensation', () => {
     for (const spec of bad) expect([JSON.stringify(spec), parse(spec).success]).toEqual([JSON.stringify(spec), false]);
   });
 
-  it('has body rules with exactly one test, where null is a value', () => {
-    const rule = (test: object) =>
-      parse({ outcomes: { body: [{ pointer: '/status', is: 'permanent', ...test }] } }).success;
+  test('has body rules with exactly one test, where null is a value', () => {
+    const rule = (condition: object) =>
+      parse({ outcomes: { body: [{ pointer: '/status', is: 'permanent', ...condition }] } }).success;
     expect([rule({ equals: null }), rule({ in: ['a', 'b'] }), rule({ exists: false })]).toEqual([true, true, true]);
     expect([rule({}), rule({ equals: 1, exists: true }), rule({ in: [] })]).toEqual([false, false, false]);
   });
 });
 
 describe('a list query', () => {
-  it('takes a limit from 1 to 200, and 50 when none is given', () => {
+  test('takes a limit from 1 to 200, and 50 when none is given', () => {
     expect(listSessionsQuery.parse({}).limit).toBe(50);
     expect(listSessionsQuery.parse({ limit: '200' }).limit).toBe(200);
     for (const limit of ['0', '201', '100000', 'x', '1.5', '-1', '']) {
@@ -152,7 +152,7 @@ describe('a list query', () => {
     }
   });
 
-  it('refuses a state that does not exist and a parameter that is misspelt', () => {
+  test('refuses a state that does not exist and a parameter that is misspelt', () => {
     expect(listSessionsQuery.safeParse({ state: 'nope' }).success).toBe(false);
     expect(listSessionsQuery.safeParse({ agentname: 'x' }).success).toBe(false);
   });

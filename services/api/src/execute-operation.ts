@@ -1,5 +1,5 @@
-import { claimKey, keepAnswer, type KeyScope } from '@undolog/shared/store/idempotency';
 import type { Tx } from '@undolog/shared/store/database';
+import { claimKey, keepAnswer, type KeyScope } from '@undolog/shared/store/idempotency';
 import { refuse, type Reply } from './reply.js';
 import type { Resources } from './resources.js';
 import type { Perform } from './route.js';

@@ -1,8 +1,9 @@
+import type { QueueKind } from '@undolog/shared/domain/queue-kind';
+import { openCompensationQueue } from '@undolog/shared/queue/compensation-queue';
 import type { Config } from '@undolog/shared/runtime/config';
 import { checkUrlResolved, parseEgressPolicy } from '@undolog/shared/runtime/egress-policy';
 import type { Logger } from '@undolog/shared/runtime/logger';
 import { createMetrics } from '@undolog/shared/runtime/metrics';
-import { openCompensationQueue } from '@undolog/shared/queue/compensation-queue';
 import { openDatabase } from '@undolog/shared/store/database';
 import { GroupCommit } from '@undolog/shared/store/group-commit';
 import { measureStanding } from '@undolog/shared/store/measure-standing';
@@ -18,7 +19,7 @@ const MAX_FLIGHTS_PER_ORG = 1;
 const MAX_INPUTS_PER_FLIGHT = 100;
 
 export interface OpenResources extends Resources {
-  readonly queueKind: 'redis' | 'postgres';
+  readonly queueKind: QueueKind;
   /** To be called once no request is in flight any more. */
   close(): Promise<void>;
 }

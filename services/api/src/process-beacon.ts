@@ -1,7 +1,8 @@
+import type { QueueKind } from '@undolog/shared/domain/queue-kind';
 import { uuidv7 } from '@undolog/shared/runtime/clock';
 import type { Logger } from '@undolog/shared/runtime/logger';
 import type { Database } from '@undolog/shared/store/database';
-import { forgetProcess, recordProcess, type QueueKind } from '@undolog/shared/store/processes';
+import { forgetProcess, recordProcess } from '@undolog/shared/store/processes';
 
 /** Well within the 30 s after which a process counts as gone. */
 const EVERY_MS = 10_000;

@@ -1,5 +1,5 @@
-import type { Readiness } from '@undolog/shared/runtime/health-server';
 import type { CompensationQueue } from '@undolog/shared/queue/compensation-queue';
+import type { Readiness } from '@undolog/shared/runtime/health-server';
 import type { Database } from '@undolog/shared/store/database';
 import { queueKindsDiffer } from '@undolog/shared/store/processes';
 import { schemaIsCurrent } from '@undolog/shared/store/schema-version';

@@ -2,6 +2,8 @@ import { hash } from 'node:crypto';
 import type { z } from 'zod';
 import { canonicalText } from '@undolog/shared/domain/canonical-json';
 import { JsonText, nodeText, nodeValue, type JsonNode } from '@undolog/shared/domain/json-text';
+import { pointerStep } from '@undolog/shared/domain/pointer-step';
+import { TRACEPARENT } from '@undolog/shared/domain/traceparent';
 import type { RawMembers, RequestBody } from '@undolog/shared/wire/json-member';
 import type { Problem } from '@undolog/shared/wire/problem';
 import { SESSION_ID_PATTERN, UUID_PATTERN } from '@undolog/shared/wire/text';
@@ -24,7 +26,7 @@ function plainBody(node: JsonNode, raw: RawMembers): unknown {
 }
 
 function pointerOf(path: readonly PropertyKey[]): string {
-  return path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  return path.map((step) => pointerStep(String(step))).join('');
 }
 
 const MAX_ERRORS_SHOWN = 20;
@@ -78,12 +80,10 @@ export function checkParams(params: Readonly<Record<string, unknown>>): Record<s
   return checked;
 }
 
-/** SHA-256 over the text with its keys in order: equal for what the contract calls the same body. */
+/** SHA-256 over the text with its keys in order: equal for two bodies that count as the same. */
 export function hashOfBody(node: JsonNode): Buffer {
   return hash('sha256', canonicalText(node), 'buffer');
 }
-
-const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** A malformed trace context counts as none, as its specification asks. */
 export function checkTraceparent(header: unknown): string | null {

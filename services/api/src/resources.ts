@@ -1,10 +1,10 @@
+import type { WakeUp } from '@undolog/shared/domain/wake-up';
 import type { Config } from '@undolog/shared/runtime/config';
 import type { Readiness } from '@undolog/shared/runtime/health-server';
 import type { Logger } from '@undolog/shared/runtime/logger';
 import type { Metrics } from '@undolog/shared/runtime/metrics';
 import type { Database } from '@undolog/shared/store/database';
 import type { GroupCommit } from '@undolog/shared/store/group-commit';
-import type { WakeUp } from '@undolog/shared/domain/wake-up';
 
 /** What the routes work with. `main.ts` opens it, `createApp` is handed it, tests bring their own. */
 export interface Resources {

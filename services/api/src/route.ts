@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import type { ErrorCodeName } from '@undolog/shared/domain/error-codes';
 import type { JsonNode } from '@undolog/shared/domain/json-text';
-import type { Operation } from '@undolog/shared/store/operation';
+import type { Role } from '@undolog/shared/domain/roles';
 import type { Tx } from '@undolog/shared/store/database';
+import type { Operation } from '@undolog/shared/store/operation';
 import type { RequestBody } from '@undolog/shared/wire/json-member';
-import type { Role } from '@undolog/shared/wire/roles';
 import type { Reply } from './reply.js';
 import type { Resources } from './resources.js';
 

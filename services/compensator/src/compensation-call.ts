@@ -1,8 +1,8 @@
+import { Agent } from 'undici';
 import type { Compensation } from '@undolog/shared/domain/compensation';
 import { effectKey, undoKey } from '@undolog/shared/domain/effect-key';
 import type { Exchange } from '@undolog/shared/domain/verdict';
 import type { EgressPolicy } from '@undolog/shared/runtime/egress-policy';
-import { Agent } from 'undici';
 import { createEgressConnector } from './egress-connector.js';
 import { exchange } from './exchange.js';
 
@@ -31,7 +31,7 @@ export interface VendorClient {
 /** Longer than a pause between two unwinds of a busy vendor, shorter than most vendors keep a connection. */
 const KEEP_ALIVE_MS = 4000;
 
-/** The documented headers (contract, section 7), then those of the compensation. */
+/** UndoLog's own headers, then those of the compensation. */
 function headersOf(call: UndoCall): string[] {
   const headers = [
     'content-type',

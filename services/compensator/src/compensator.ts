@@ -1,11 +1,12 @@
-import type { Config } from '@undolog/shared/runtime/config';
+import type { QueueKind } from '@undolog/shared/domain/queue-kind';
+import { openCompensationQueue } from '@undolog/shared/queue/compensation-queue';
+import { startCompensationWorker } from '@undolog/shared/queue/compensation-worker';
 import { uuidv7 } from '@undolog/shared/runtime/clock';
+import type { Config } from '@undolog/shared/runtime/config';
 import { parseEgressPolicy } from '@undolog/shared/runtime/egress-policy';
 import type { Readiness } from '@undolog/shared/runtime/health-server';
 import type { Logger } from '@undolog/shared/runtime/logger';
 import { createMetrics, type Metrics } from '@undolog/shared/runtime/metrics';
-import { openCompensationQueue } from '@undolog/shared/queue/compensation-queue';
-import { startCompensationWorker } from '@undolog/shared/queue/compensation-worker';
 import { openDatabase } from '@undolog/shared/store/database';
 import { GroupCommit } from '@undolog/shared/store/group-commit';
 import { measureStanding } from '@undolog/shared/store/measure-standing';
@@ -25,7 +26,7 @@ const MAX_FLIGHTS_PER_ORG = 1;
 const MAX_ENTRIES_PER_FLIGHT = 200;
 
 export interface Compensator {
-  readonly queueKind: 'redis' | 'postgres';
+  readonly queueKind: QueueKind;
   readonly metrics: Metrics;
   readiness(): Promise<Readiness>;
   /** Takes no new work, waits for what is in flight, abandons calls that last longer, and lets everything go. */

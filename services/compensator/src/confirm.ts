@@ -1,10 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfirmSpec } from '@undolog/shared/domain/compensation';
 import { resolvePointer } from '@undolog/shared/domain/json-pointer';
 import { nodeValue, parseJson } from '@undolog/shared/domain/json-text';
 import { sameValue } from '@undolog/shared/domain/same-value';
 import type { Exchange } from '@undolog/shared/domain/verdict';
 import { monotonicMs } from '@undolog/shared/runtime/clock';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { UndoCall, VendorClient } from './compensation-call.js';
 import { fillTemplate } from './url-template.js';
 

@@ -1,17 +1,13 @@
+import type { DeadLetterNotice } from '@undolog/shared/domain/dead-letter-notice';
 import type { CompensationQueue } from '@undolog/shared/queue/compensation-queue';
-import {
-  findUnannounced,
-  markAnnounced,
-  unmarkIfLost,
-  type Announcement,
-} from '@undolog/shared/store/announce-dead-letters';
+import { findUnannounced, markAnnounced, unmarkIfLost } from '@undolog/shared/store/announce-dead-letters';
 import type { Database } from '@undolog/shared/store/database';
 
 const SWEEP_LIMIT = 500;
 
 export interface DeadLetterAnnouncer {
   /** Writes the job of a session that has just halted; if that fails, the sweep does it later. */
-  announce(letter: Announcement): void;
+  announce(letter: DeadLetterNotice): void;
   /** Writes the jobs that are missing. @returns how many. */
   announceMissing(): Promise<number>;
 }
@@ -25,7 +21,7 @@ export function createDeadLetterAnnouncer(
   queue: Pick<CompensationQueue, 'announce' | 'countAnnounced'>,
   onError: (error: Error) => void,
 ): DeadLetterAnnouncer {
-  async function write(letters: readonly Announcement[]): Promise<void> {
+  async function write(letters: readonly DeadLetterNotice[]): Promise<void> {
     if (letters.length === 0) return;
     await queue.announce(letters);
     await markAnnounced(database, letters);

@@ -1,6 +1,6 @@
+import { monotonicMs } from '@undolog/shared/runtime/clock';
 import type { GroupCommit } from '@undolog/shared/store/group-commit';
 import { renewClaim } from '@undolog/shared/store/renew-claim';
-import { monotonicMs } from '@undolog/shared/runtime/clock';
 
 /** A worker that is lost is replaced this long after its last renewal. */
 export const CLAIM_LEASE_MS = 6000;

@@ -1,5 +1,5 @@
-import closeWithGrace from 'close-with-grace';
 import { once } from 'node:events';
+import closeWithGrace from 'close-with-grace';
 import { loadConfig } from '@undolog/shared/runtime/config';
 import { createHealthServer } from '@undolog/shared/runtime/health-server';
 import { createLogger } from '@undolog/shared/runtime/logger';

@@ -1,13 +1,13 @@
-import type { Compensation } from '@undolog/shared/domain/compensation';
 import { classify } from '@undolog/shared/domain/classify';
+import type { Compensation } from '@undolog/shared/domain/compensation';
 import { bindResult } from '@undolog/shared/domain/references';
 import { settle } from '@undolog/shared/domain/settlement';
 import type { AttemptOutcome, Exchange, Settlement, Verdict } from '@undolog/shared/domain/verdict';
 import { monotonicMs, nowMs, random } from '@undolog/shared/runtime/clock';
 import type { ClaimedEntry } from '@undolog/shared/store/claim-entries';
 import type { SettleEntry } from '@undolog/shared/store/settle-entries';
-import { askOnce, confirmUrl, pollUntilAgreed, type Agreement } from './confirm.js';
 import type { UndoCall, VendorClient } from './compensation-call.js';
+import { askOnce, confirmUrl, pollUntilAgreed, type Agreement } from './confirm.js';
 import { childTraceparent } from './trace-context.js';
 
 export interface TryContext {

@@ -1,6 +1,7 @@
 import type { Compensation } from './compensation.js';
 import type { ErrorCodeName } from './error-codes.js';
 import { faultOfHeader } from './header-rules.js';
+import { pointerStep } from './pointer-step.js';
 
 export interface CompensationFault {
   readonly code: Extract<
@@ -34,7 +35,7 @@ function faultOfOutcomes({ outcomes }: Compensation): CompensationFault | undefi
 function faultOfHeaders({ headers }: Compensation): CompensationFault | undefined {
   const seen = new Set<string>();
   for (const [name, value] of Object.entries(headers)) {
-    const path = `/headers/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const path = `/headers${pointerStep(name)}`;
     const fault = faultOfHeader(name, typeof value === 'string' ? value : undefined);
     if (fault !== undefined) return { code: 'header_not_allowed', path, message: `the header ${fault}` };
     if (seen.has(name.toLowerCase())) return { code: 'header_not_allowed', path, message: 'the header is given twice' };

@@ -1,6 +1,6 @@
 /**
  * A compensation as it stands in the registry: how one effect is undone, and how the vendor is asked whether it took.
- * Field names and units are those of the wire (contract, section 7); defaults are already filled in.
+ * Field names and units are those of the wire; defaults are already filled in.
  */
 
 export const COMPENSATION_METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;

@@ -8,6 +8,7 @@ import type {
   JsonParseResult,
   JsonScalar,
 } from './json-node.js';
+import { pointerStep } from './pointer-step.js';
 
 /** Up to this many keys, comparing them one by one is quicker than a set. */
 const FEW_KEYS = 8;
@@ -168,7 +169,7 @@ export class JsonReader {
   }
 
   private leave(step: string): undefined {
-    this.path = `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}${this.path}`;
+    this.path = `${pointerStep(step)}${this.path}`;
   }
 }
 

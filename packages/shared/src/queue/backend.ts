@@ -1,5 +1,6 @@
 import { createPostgresBackend, getDefaultBackendFactory, type BackendFactory } from 'bullmq';
 import { Redis, type RedisOptions } from 'ioredis';
+import type { QueueKind } from '../domain/queue-kind.js';
 import { QUEUE_SCHEMA } from './names.js';
 
 export interface QueueLocation {
@@ -11,7 +12,7 @@ export interface QueueLocation {
 
 /** What BullMQ's classes need to reach one place. */
 export interface QueueBackend {
-  readonly kind: 'redis' | 'postgres';
+  readonly kind: QueueKind;
   readonly connection: Redis | { readonly connectionString: string; readonly schema: string };
   readonly factory: BackendFactory;
   close(): void;

@@ -1,18 +1,14 @@
 import { Queue, type ConnectionOptions } from 'bullmq';
 import { Redis } from 'ioredis';
-import { openQueueBackend, type QueueLocation } from './backend.js';
+import type { DeadLetterNotice } from '../domain/dead-letter-notice.js';
+import type { QueueKind } from '../domain/queue-kind.js';
 import type { WakeUp } from '../domain/wake-up.js';
+import { openQueueBackend, type QueueLocation } from './backend.js';
 import { toPayload, wakeUpOptions } from './job.js';
 import { COMPENSATION_QUEUE, DEAD_LETTER_QUEUE } from './names.js';
 
-export interface DeadLetterNotice {
-  readonly orgId: string;
-  readonly sessionId: string;
-  readonly deadLetterId: string;
-}
-
 export interface CompensationQueue {
-  readonly kind: 'redis' | 'postgres';
+  readonly kind: QueueKind;
   /** Adds the job soon, together with others; never throws and never waits. A lost one is found by the sweep. */
   wake(wakeUp: WakeUp): void;
   /** Adds the jobs now. @throws when the queue is away. */

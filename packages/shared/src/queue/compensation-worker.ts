@@ -1,6 +1,7 @@
 import { Worker, type ConnectionOptions, type Job } from 'bullmq';
-import { openQueueBackend, type QueueLocation } from './backend.js';
+import type { QueueKind } from '../domain/queue-kind.js';
 import type { WakeUpPayload } from '../wire/jobs.js';
+import { openQueueBackend, type QueueLocation } from './backend.js';
 import { parsePayload } from './job.js';
 import { COMPENSATION_QUEUE } from './names.js';
 
@@ -23,7 +24,7 @@ export interface WorkerOptions {
 }
 
 export interface CompensationWorker {
-  readonly kind: 'redis' | 'postgres';
+  readonly kind: QueueKind;
   /** Takes no new jobs, and resolves when those in hand are done. */
   close(): Promise<void>;
 }

@@ -12,7 +12,7 @@ export function parsePayload(data: unknown): WakeUpPayload | undefined {
 }
 
 /** The backoff strategy of every job: the delay that Postgres stored. */
-export const POSTGRES_BACKOFF = 'postgres';
+const POSTGRES_BACKOFF = 'postgres';
 
 /**
  * BullMQ ignores a job whose id it still keeps, so the id names the entry and the fence: a later wake-up of the same

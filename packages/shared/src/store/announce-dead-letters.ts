@@ -1,10 +1,5 @@
+import type { DeadLetterNotice } from '../domain/dead-letter-notice.js';
 import type { Database } from './database.js';
-
-export interface Announcement {
-  readonly orgId: string;
-  readonly sessionId: string;
-  readonly deadLetterId: string;
-}
 
 const FIND = `
 SELECT org_id, session_id, dead_letter_id FROM undolog_dead_letters
@@ -16,7 +11,7 @@ FROM unnest($1::uuid[], $2::uuid[]) AS i (org_id, dead_letter_id)
 WHERE d.org_id = i.org_id AND d.dead_letter_id = i.dead_letter_id AND d.announced_at IS NULL`;
 
 /** Dead letters whose job has not been written to the dead-letter queue, or not for certain. */
-export async function findUnannounced(database: Database, limit: number): Promise<Announcement[]> {
+export async function findUnannounced(database: Database, limit: number): Promise<DeadLetterNotice[]> {
   const rows = await database.query<{ org_id: string; session_id: string; dead_letter_id: string }>({
     name: 'find_unannounced',
     text: FIND,
@@ -25,7 +20,7 @@ export async function findUnannounced(database: Database, limit: number): Promis
   return rows.map((row) => ({ orgId: row.org_id, sessionId: row.session_id, deadLetterId: row.dead_letter_id }));
 }
 
-export async function markAnnounced(database: Database, letters: readonly Announcement[]): Promise<void> {
+export async function markAnnounced(database: Database, letters: readonly DeadLetterNotice[]): Promise<void> {
   const values = [letters.map((letter) => letter.orgId), letters.map((letter) => letter.deadLetterId)];
   await database.query({ name: 'mark_announced', text: MARK, values });
 }

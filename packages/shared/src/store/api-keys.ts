@@ -1,11 +1,9 @@
+import type { Role } from '../domain/roles.js';
 import type { Tx } from './database.js';
-
-export const KEY_ROLES = ['agent', 'operator', 'admin'] as const;
-export type KeyRole = (typeof KEY_ROLES)[number];
 
 export interface NewKey {
   readonly keyId: string;
-  readonly role: KeyRole;
+  readonly role: Role;
   readonly name: string | null;
   /** SHA-256 of the key; the key itself is never kept. */
   readonly secretHash: Buffer;
@@ -13,7 +11,7 @@ export interface NewKey {
 
 export interface KeyView {
   readonly key_id: string;
-  readonly role: KeyRole;
+  readonly role: Role;
   readonly name: string | null;
   readonly created_at: string;
 }
@@ -22,7 +20,7 @@ export interface FoundKey {
   readonly secretHash: Buffer;
   readonly orgId: string;
   readonly keyId: string;
-  readonly role: KeyRole;
+  readonly role: Role;
 }
 
 export async function createKey(tx: Tx, orgId: string, key: NewKey): Promise<void> {
@@ -56,7 +54,7 @@ WHERE secret_hash = ANY ($1::bytea[]) AND revoked_at IS NULL`;
 
 /** Looks up the keys of many requests at once. */
 export async function findKeys(tx: Tx, hashes: readonly Buffer[]): Promise<FoundKey[]> {
-  const rows = await tx.query<{ secret_hash: Buffer; org_id: string; key_id: string; role: KeyRole }>({
+  const rows = await tx.query<{ secret_hash: Buffer; org_id: string; key_id: string; role: Role }>({
     name: 'find_keys',
     text: FIND,
     values: [hashes],

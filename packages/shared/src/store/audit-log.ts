@@ -1,6 +1,6 @@
 import type { JsonText } from '../domain/json-text.js';
-import { fromBytes } from './json-bytes.js';
 import type { Tx } from './database.js';
+import { fromBytes } from './json-bytes.js';
 
 export interface AuditEntryView {
   readonly seq: number;

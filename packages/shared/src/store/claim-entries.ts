@@ -1,6 +1,6 @@
 import type { JsonText } from '../domain/json-text.js';
-import { fromBytes } from './json-bytes.js';
 import type { Statement, Tx } from './database.js';
+import { fromBytes } from './json-bytes.js';
 import { lockSessions } from './lock-sessions.js';
 import type { Operation } from './operation.js';
 

@@ -1,9 +1,9 @@
 import { canonicalText } from '../domain/canonical-json.js';
 import { parseJson } from '../domain/json-text.js';
-import { toBytes } from './json-bytes.js';
 import type { Statement, Tx } from './database.js';
-import { LEASE_EXPIRED, RENEWAL_DUE, RENEWED_LEASE } from './lease.js';
+import { toBytes } from './json-bytes.js';
 import { keepLateCommit, type LateCommit, type SuccessReport } from './late-commit.js';
+import { LEASE_EXPIRED, RENEWAL_DUE, RENEWED_LEASE } from './lease.js';
 import { lockSessions } from './lock-sessions.js';
 import type { Operation } from './operation.js';
 import { supersedeEntry } from './supersede-entry.js';

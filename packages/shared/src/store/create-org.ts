@@ -1,5 +1,5 @@
-import type { Tx } from './database.js';
 import { createKey } from './api-keys.js';
+import type { Tx } from './database.js';
 
 export interface NewOrg {
   readonly orgId: string;

@@ -7,7 +7,7 @@ interface EntryRef {
   readonly state: UndoState;
 }
 
-/** A halted unwind as a person finds it (contract, section 4). */
+/** A halted unwind as a person finds it. */
 export interface DeadLetterView {
   readonly dead_letter_id: string;
   readonly session_id: string;

@@ -1,9 +1,10 @@
+import type { FailureKind } from '../domain/failure.js';
 import type { JsonText } from '../domain/json-text.js';
 import type { SessionState } from '../domain/states.js';
 import type { WakeUp } from '../domain/wake-up.js';
 import { advanceUnwind, wakeUpOf, type Advanced } from './advance-unwind.js';
-import { toBytes, wordBytes } from './json-bytes.js';
 import type { Statement, Tx } from './database.js';
+import { toBytes, wordBytes } from './json-bytes.js';
 import { EXPIRY_REASON, LEASE_EXPIRED } from './lease.js';
 import { lockSessions } from './lock-sessions.js';
 import type { Operation } from './operation.js';
@@ -12,7 +13,7 @@ export interface FailSession {
   readonly sessionId: string;
   /** JSON text of a string. Of no use to `lease_expired`, whose reason is the clock that ran out. */
   readonly reason: JsonText | null;
-  readonly kind: 'reported' | 'cancelled' | 'lease_expired';
+  readonly kind: FailureKind;
   readonly effectId: string | null;
   /** Who asked: a key's id, or `undolog`. */
   readonly actor: string;

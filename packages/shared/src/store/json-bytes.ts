@@ -1,6 +1,6 @@
 import { JsonText } from '../domain/json-text.js';
 
-/** JSON text is kept as the bytes that came; these two are the only way in and out of a bytea column. */
+/** JSON text is kept as the bytes that came; these functions are the only way in and out of a bytea column. */
 export function toBytes(json: JsonText): Buffer;
 export function toBytes(json: JsonText | null): Buffer | null;
 export function toBytes(json: JsonText | null): Buffer | null {

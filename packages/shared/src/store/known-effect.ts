@@ -1,8 +1,8 @@
 import { effectKey } from '../domain/effect-key.js';
 import type { JsonText } from '../domain/json-text.js';
 import type { EffectState } from '../domain/states.js';
-import { fromBytes } from './json-bytes.js';
 import type { Tx } from './database.js';
+import { fromBytes } from './json-bytes.js';
 
 export interface EffectIds {
   readonly effectId: string;
@@ -18,13 +18,13 @@ export type KnownEffect =
   | ({ readonly outcome: 'replay'; readonly result: JsonText | null } & EffectIds)
   | { readonly outcome: 'call_id_reused' | 'session_not_active' };
 
-interface Row {
+/** What must be known of an effect to tell what a repeat of its registration is told. */
+export interface KnownRow {
   effect_id: string;
   undo_id: string | null;
   stack_position: number;
   state: EffectState;
   result: Buffer | null;
-  same_body: boolean;
   session_active: boolean;
 }
 
@@ -42,12 +42,15 @@ export async function knownEffect(
   callId: string,
   bodyHash: Buffer,
 ): Promise<KnownEffect> {
-  const [row] = await tx.query<Row>({
+  const [row] = await tx.query<KnownRow & { same_body: boolean }>({
     name: 'known_effect',
     text: SELECT,
     values: [orgId, sessionId, callId, bodyHash],
   });
-  if (!row?.same_body) return { outcome: 'call_id_reused' };
+  return row?.same_body ? judgeKnown(row) : { outcome: 'call_id_reused' };
+}
+
+export function judgeKnown(row: KnownRow): KnownEffect {
   const ids: EffectIds = {
     effectId: row.effect_id,
     undoId: row.undo_id,

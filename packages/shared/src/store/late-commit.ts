@@ -2,8 +2,8 @@ import type { JsonText } from '../domain/json-text.js';
 import type { UndoState } from '../domain/states.js';
 import type { WakeUp } from '../domain/wake-up.js';
 import { advanceUnwind, wakeUpOf, type Advanced } from './advance-unwind.js';
-import { toBytes } from './json-bytes.js';
 import type { Tx } from './database.js';
+import { toBytes } from './json-bytes.js';
 import { supersedeEntry } from './supersede-entry.js';
 
 /** A success report; the ids are fresh, for what it may make necessary. */
@@ -71,9 +71,9 @@ function needsSuccessor(look: Look): boolean {
 }
 
 /**
- * Keeps a success report that came after its session had left `active` (contract, section 6), and sees to it that the
- * effect is undone: an entry that was settled or tried already is replaced by a new one at the same position. The
- * caller holds the session's lock.
+ * Keeps a success report that came after its session had left `active`, and sees to it that the effect is undone: an
+ * entry that was settled or tried already is replaced by a new one at the same position. The caller holds the session's
+ * lock.
  */
 export async function keepLateCommit(tx: Tx, orgId: string, input: SuccessReport): Promise<LateCommit> {
   const { effectId, successorId } = input;

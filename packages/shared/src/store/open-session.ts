@@ -1,15 +1,16 @@
+import type { FailurePolicy } from '../domain/failure.js';
 import type { JsonText } from '../domain/json-text.js';
-import { toBytes } from './json-bytes.js';
 import type { Statement, Tx } from './database.js';
+import { toBytes } from './json-bytes.js';
 import type { Operation } from './operation.js';
-import { readSession, type SessionView } from './read-session.js';
+import { NO_UNDO, readSession, type SessionView } from './read-session.js';
 
 export interface OpenSession {
   readonly sessionId: string;
   readonly agentName: string | null;
   readonly externalRunId: string | null;
   readonly metadata: JsonText | null;
-  readonly onCompensationFailure: 'halt' | 'continue';
+  readonly onCompensationFailure: FailurePolicy;
   /** 0: no lease. */
   readonly leaseSeconds: number;
   /** 0: no limit. */
@@ -75,7 +76,7 @@ function freshView(input: OpenSession, row: Inserted): SessionView {
     fully_compensated: false,
     created_at: row.created_at,
     updated_at: row.updated_at,
-    undo_counts: { pending: 0, active: 0, running: 0, compensated: 0, failed: 0, unconfirmed: 0, skipped: 0 },
+    undo_counts: NO_UNDO,
     effects_standing: [],
     failure: null,
     retry_at: null,

@@ -1,6 +1,5 @@
+import type { QueueKind } from '../domain/queue-kind.js';
 import type { Tx } from './database.js';
-
-export type QueueKind = 'redis' | 'postgres';
 
 export interface ProcessRecord {
   readonly processId: string;

@@ -1,7 +1,8 @@
+import type { FailureKind, FailurePolicy } from '../domain/failure.js';
 import { JsonText } from '../domain/json-text.js';
 import type { SessionState, UndoState } from '../domain/states.js';
-import { fromBytes } from './json-bytes.js';
 import type { Tx } from './database.js';
+import { fromBytes } from './json-bytes.js';
 
 /** An effect that is still there at the vendor although its session did not succeed, or may be. */
 export interface StandingEffect {
@@ -13,14 +14,14 @@ export interface StandingEffect {
   readonly outcome: 'committed' | 'unknown';
 }
 
-/** A session as the API shows it (contract, section 4). */
+/** A session as the API shows it. */
 export interface SessionView {
   readonly session_id: string;
   readonly state: SessionState;
   readonly agent_name: string | null;
   readonly external_run_id: string | null;
   readonly metadata: JsonText | null;
-  readonly on_compensation_failure: 'halt' | 'continue';
+  readonly on_compensation_failure: FailurePolicy;
   readonly lease_expires_at: string | null;
   readonly rollback_to: number | null;
   readonly fully_compensated: boolean;
@@ -30,7 +31,7 @@ export interface SessionView {
   readonly effects_standing: readonly StandingEffect[];
   readonly failure: {
     readonly reason: JsonText;
-    readonly kind: 'reported' | 'lease_expired' | 'cancelled' | 'parent';
+    readonly kind: FailureKind;
     readonly effect_id: string | null;
     readonly at: string;
   } | null;
@@ -75,13 +76,13 @@ export interface SessionRow {
   agent_name: string | null;
   external_run_id: string | null;
   metadata: Buffer | null;
-  on_compensation_failure: 'halt' | 'continue';
+  on_compensation_failure: FailurePolicy;
   lease_expires_at: string | null;
   rollback_to: number | null;
   created_at: string;
   updated_at: string;
   failure_reason: Buffer | null;
-  failure_kind: 'reported' | 'lease_expired' | 'cancelled' | 'parent' | null;
+  failure_kind: FailureKind | null;
   failure_effect_id: string | null;
   failed_at: string | null;
   by_state: Partial<Record<UndoState, number>> | null;
@@ -89,7 +90,8 @@ export interface SessionRow {
   retry_at: string | null;
 }
 
-const NO_UNDO = { pending: 0, active: 0, running: 0, compensated: 0, failed: 0, unconfirmed: 0, skipped: 0 };
+/** The counts of a session without entries. */
+export const NO_UNDO = { pending: 0, active: 0, running: 0, compensated: 0, failed: 0, unconfirmed: 0, skipped: 0 };
 
 export function sessionView(row: SessionRow): SessionView {
   const standing = (row.effects ?? []).map(({ reason_text: text, ...effect }) => ({

@@ -1,10 +1,11 @@
+import type { EffectClass } from '../domain/effect-class.js';
 import { effectKey } from '../domain/effect-key.js';
 import { JsonText } from '../domain/json-text.js';
 import { bindResult } from '../domain/references.js';
 import type { EffectState, UndoState } from '../domain/states.js';
 import type { AttemptOutcome, UndoProof } from '../domain/verdict.js';
-import { fromBytes } from './json-bytes.js';
 import type { Tx } from './database.js';
+import { fromBytes } from './json-bytes.js';
 
 export interface AttemptView {
   readonly at: string;
@@ -15,7 +16,7 @@ export interface AttemptView {
   readonly duration_ms: number | null;
 }
 
-/** An undo entry with its effect and every try of it (contract, section 4). */
+/** An undo entry with its effect and every try of it. */
 export interface EntryView {
   readonly undo_id: string;
   readonly effect_id: string;
@@ -35,7 +36,7 @@ export interface EntryView {
   readonly effect: {
     readonly effect_id: string;
     readonly tool_name: string;
-    readonly effect_class: 'compensable' | 'irreversible' | 'safe';
+    readonly effect_class: EffectClass;
     readonly state: EffectState;
     readonly args: JsonText;
     readonly result: JsonText | null;
@@ -63,7 +64,7 @@ interface Row extends Omit<EntryView, 'args' | 'reason' | 'effect' | 'attempts'>
   reason: Buffer | null;
   needs_result: boolean;
   tool_name: string;
-  effect_class: 'compensable' | 'irreversible' | 'safe';
+  effect_class: EffectClass;
   effect_state: EffectState;
   effect_args: Buffer;
   result: Buffer | null;

@@ -1,8 +1,9 @@
+import type { EffectClass } from '../domain/effect-class.js';
 import { effectKey } from '../domain/effect-key.js';
-import { MAX_STACK_POSITION } from '../domain/limits.js';
 import type { JsonText } from '../domain/json-text.js';
-import { toBytes } from './json-bytes.js';
+import { MAX_STACK_POSITION } from '../domain/limits.js';
 import type { Statement, Tx } from './database.js';
+import { toBytes } from './json-bytes.js';
 import { knownEffect, type EffectIds, type KnownEffect } from './known-effect.js';
 import { LEASE_EXPIRED, RENEWAL_DUE, RENEWED_LEASE } from './lease.js';
 import { lockSessions } from './lock-sessions.js';
@@ -14,7 +15,7 @@ export interface RegisterEffect {
   /** Id of the undo entry; unused when the effect is `safe`. */
   readonly undoId: string;
   readonly toolName: string;
-  readonly effectClass: 'compensable' | 'irreversible' | 'safe';
+  readonly effectClass: EffectClass;
   readonly args: JsonText;
   readonly stepIndex: number | null;
   readonly callId: string | null;

@@ -1,8 +1,8 @@
 import type { AttemptOutcome, Settlement } from '../domain/verdict.js';
 import type { WakeUp } from '../domain/wake-up.js';
 import { advanceUnwind, wakeUpOf, type Advanced } from './advance-unwind.js';
-import { wordBytes } from './json-bytes.js';
 import type { Statement, Tx } from './database.js';
+import { wordBytes } from './json-bytes.js';
 import { lockSessions } from './lock-sessions.js';
 import type { Operation } from './operation.js';
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { EFFECT_CLASSES } from '../domain/effect-class.js';
 import { MAX_CALL_TIMEOUT_MS, MAX_RETRIES, MAX_STACK_POSITION } from '../domain/limits.js';
 import { EFFECT_STATES } from '../domain/states.js';
 import { anyJson, jsonStringOrObject, type RequestBody } from './json-member.js';
 import { nameText, timestamp, uuid } from './text.js';
 
-export const EFFECT_CLASSES = ['compensable', 'irreversible', 'safe'] as const;
 export const DECISIONS = ['execute', 'in_flight', 'replay', 'refuse'] as const;
 
 const undo = z.strictObject({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { ROLES } from '../domain/roles.js';
 import type { RequestBody } from './json-member.js';
-import { ROLES } from './roles.js';
 import { nameText, timestamp, uuid } from './text.js';
 
 const createKey = z

@@ -1,12 +1,10 @@
 import { z } from 'zod';
+import { FAILURE_KINDS, FAILURE_POLICIES } from '../domain/failure.js';
 import { DEFAULT_LEASE_SECONDS, MAX_AGE_LIMIT_SECONDS, MAX_LEASE_SECONDS, MAX_REASON_CHARS } from '../domain/limits.js';
 import { SESSION_STATES, UNDO_STATES } from '../domain/states.js';
 import { anyJson, jsonString, type RequestBody } from './json-member.js';
 import { pageQuery } from './paging.js';
 import { nameText, sessionIdText, timestamp, uuid } from './text.js';
-
-export const FAILURE_POLICIES = ['halt', 'continue'] as const;
-export const FAILURE_KINDS = ['reported', 'lease_expired', 'cancelled'] as const;
 
 const openSession = z
   .strictObject({

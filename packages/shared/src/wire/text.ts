@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MAX_NAME_CHARS, MAX_SESSION_ID_CHARS } from '../domain/limits.js';
 
 /** Postgres keeps neither NUL nor half of a surrogate pair in a text column, and no name has a use for control characters. */
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex -- control characters are what must be found here.
 const UNFIT_FOR_NAMES = /[\u0000-\u001f\u007f\p{Surrogate}]/u;
 
 /** A name for people and machines to read: 1 to 200 characters without control characters. */

@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { monotonicMs } from '@undolog/shared/runtime/clock';
-import { DatabaseUnavailable } from '@undolog/shared/store/database';
 import type { Logger } from '@undolog/shared/runtime/logger';
+import { DatabaseUnavailable } from '@undolog/shared/store/database';
 import { badRequest, refuse, send, type Reply } from '../reply.js';
 
 /** While Postgres is away every request fails for the same reason, and one line per second tells it. */

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { MAX_BODY_BYTES } from '@undolog/shared/domain/limits';
 import { parseJson, type JsonNode } from '@undolog/shared/domain/json-text';
+import { MAX_BODY_BYTES } from '@undolog/shared/domain/limits';
 import { refuse, type Reply } from '../reply.js';
 
 const inflate = promisify(gunzip);

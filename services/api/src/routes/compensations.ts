@@ -1,7 +1,8 @@
-import { JsonText, memberOf, type JsonNode } from '@undolog/shared/domain/json-text';
 import type { Compensation } from '@undolog/shared/domain/compensation';
 import { faultOfCompensation, type CompensationFault } from '@undolog/shared/domain/compensation-faults';
+import { JsonText, memberOf, type JsonNode } from '@undolog/shared/domain/json-text';
 import { redactText } from '@undolog/shared/domain/redact';
+import type { Role } from '@undolog/shared/domain/roles';
 import { putCompensation } from '@undolog/shared/store/put-compensation';
 import {
   listCompensations,
@@ -10,7 +11,6 @@ import {
 } from '@undolog/shared/store/read-compensations';
 import { compensationName, compensationView, putCompensationBody } from '@undolog/shared/wire/compensations';
 import { whole } from '@undolog/shared/wire/paging';
-import type { Role } from '@undolog/shared/wire/roles';
 import { answer, refuse, type Reply } from '../reply.js';
 import { defineRoute, type Route } from '../route.js';
 

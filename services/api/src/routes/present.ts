@@ -1,8 +1,8 @@
 import type { JsonText } from '@undolog/shared/domain/json-text';
 import { redactText } from '@undolog/shared/domain/redact';
+import type { Role } from '@undolog/shared/domain/roles';
 import type { SessionView } from '@undolog/shared/store/read-session';
 import type { EntryView } from '@undolog/shared/store/read-stack';
-import type { Role } from '@undolog/shared/wire/roles';
 
 /**
  * An operator sees that there was a password, not which: values under such names are redacted for that role alone.

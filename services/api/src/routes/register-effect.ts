@@ -1,10 +1,10 @@
+import type { z } from 'zod';
 import { JsonText, memberOf, type JsonNode } from '@undolog/shared/domain/json-text';
 import { bindArgs } from '@undolog/shared/domain/references';
 import { uuidv7 } from '@undolog/shared/runtime/clock';
 import { registerEffect, type RegisterEffect, type RegisterResult } from '@undolog/shared/store/register-effect';
 import { registeredEffect as findRegistered } from '@undolog/shared/store/registered-effect';
 import { registeredEffect, registerEffectBody } from '@undolog/shared/wire/effects';
-import type { z } from 'zod';
 import { answer, refuse, type Reply } from '../reply.js';
 import { defineRoute } from '../route.js';
 
