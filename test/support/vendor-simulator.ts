@@ -7,7 +7,8 @@ import { VendorLedger } from './vendor-ledger.js';
 /** How the vendor treats one call. Without anything: it does what it is asked and answers 200. */
 export interface Step {
   readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** A function is asked at each answer, for what depends on the time. */
+  readonly headers?: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>);
   readonly body?: string;
   /** Whether the books change; by default when the status is 2xx. They change before anything is waited for. */
   readonly applies?: boolean;
@@ -84,11 +85,6 @@ export class VendorSimulator {
       .map(([name]) => name.slice(prefix.length));
   }
 
-  /** The vendor's own record of a booking. */
-  record(org: string, ref: string): 'booked' | 'cancelled' | undefined {
-    return this.#books.get(`${org} ${ref}`);
-  }
-
   /** Its own clerk cancels a booking: no call says so, only the record. */
   cancelQuietly(org: string, ref: string): void {
     this.#books.set(`${org} ${ref}`, 'cancelled');
@@ -144,7 +140,8 @@ export class VendorSimulator {
     await step.until;
     if (step.ends === 'hang') return;
     if (step.ends === 'reset') return void response.socket?.resetAndDestroy();
-    response.writeHead(step.status ?? answer.status, { 'content-type': 'application/json', ...step.headers });
+    const headers = typeof step.headers === 'function' ? step.headers() : step.headers;
+    response.writeHead(step.status ?? answer.status, { 'content-type': 'application/json', ...headers });
     if (step.ends === 'drip') {
       for (;;) {
         response.write(' ');
