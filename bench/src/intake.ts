@@ -46,6 +46,7 @@ export async function runIntake(
   const { databaseUrl } = product;
   const load = { databaseUrl, orgId: tenant.orgId, clients: pgbenchClients, seconds: PGBENCH_SECONDS };
   const bare = await measurePgbench(workplace, sql, load);
+  product.assertAllRunning();
   if (bare === undefined) workplace.log('there is no pgbench here, hence no ratio');
 
   const result = {

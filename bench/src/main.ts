@@ -45,7 +45,9 @@ async function main(): Promise<number> {
     return 2;
   }
   const workplace = openWorkplace();
-  process.once('SIGINT', () => void workplace.leave(false).then(() => process.exit(130)));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void workplace.leave(false).then(() => process.exit(1)));
+  }
   let counts = false;
   try {
     const outcome = await run(workplace);

@@ -15,6 +15,8 @@ export interface Product {
   readonly backends: string;
   /** Starts so many more compensators; resolves when all of them are ready. */
   startCompensators(count: number): Promise<void>;
+  /** @throws if any of the processes has ended: what is left has not been what was measured. */
+  assertAllRunning(): void;
 }
 
 const READY_WITHIN_MS = 30_000;
@@ -49,12 +51,12 @@ export async function startProduct(
 
   const { profileInto } = options;
   const nodeOptions = profileInto === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileInto}`];
-  let started = 0;
+  const children: Child[] = [];
   async function start(part: 'api' | 'compensator', ports: NodeJS.ProcessEnv, url: string): Promise<void> {
-    started += 1;
     const script = `services/${part}/dist/main.js`;
-    const name = `${part}-${started}`;
+    const name = `${part}-${children.length + 1}`;
     const child = new Child({ name, args: [...nodeOptions, script], env: { ...env, ...ports }, logDirectory });
+    children.push(child);
     workplace.onLeave(() => child.stop());
     await waitUntilReady(child, url);
   }
@@ -81,6 +83,9 @@ export async function startProduct(
     async startCompensators(count) {
       log(`starting ${count} compensators`);
       await Promise.all(Array.from({ length: count }, startCompensator));
+    },
+    assertAllRunning() {
+      for (const child of children) if (child.ended) throw child.failure('ended during the run');
     },
   };
 }

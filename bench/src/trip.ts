@@ -81,6 +81,7 @@ export async function runTrip(
   const seconds = (performance.now() - startedMs) / 1000;
 
   const stats = await vendor.stats();
+  product.assertAllRunning();
   const result = {
     bench: 'trip',
     sessions,

@@ -85,6 +85,7 @@ export async function runUnwind(
     await sleep(POLL_MS);
   }
   const stats = await vendor.stats();
+  product.assertAllRunning();
   workplace.log('bare POSTs');
   const after = await measureBarePosts(workplace, `${vendor.url}/cancel/hotel`, BARE_MS);
 
