@@ -92,6 +92,24 @@ describe('group commit', () => {
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   });
 
+  test('what was committed is never run again, even if its answer can not be read', async () => {
+    let ranAlone = 0;
+    const unreadable: Operation<Echo, string> = {
+      ...echo,
+      run: () => Promise.resolve(`alone ${++ranAlone}`),
+      batch: {
+        ...echo.batch!,
+        read: () => {
+          throw new Error('unreadable');
+        },
+      },
+    };
+    const commits = new GroupCommit(fakeDatabase(later), options);
+    const results = await Promise.allSettled(['a', 'b'].map((key) => commits.submit(unreadable, 'org', { key })));
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(ranAlone).toBe(0);
+  });
+
   test('an operation that needs more than the shared statement runs alone, and drain waits for it', async () => {
     const commits = new GroupCommit(fakeDatabase(later), options);
     let answer = '';

@@ -80,7 +80,7 @@ function assertCommitted(result: pg.QueryResult): void {
 
 function run(client: pg.PoolClient | pg.Pool, statement: Statement): Promise<pg.QueryResult> {
   const { name, text, values } = statement;
-  return client.query({ ...(name === undefined ? {} : { name }), text, values: [...(values ?? [])] });
+  return client.query({ name, text, values: values as unknown[] | undefined } as pg.QueryConfig);
 }
 
 /** The driver's socket; its type is not part of the driver's declarations. */
@@ -99,18 +99,32 @@ function inOnePacket<T>(client: pg.PoolClient, send: () => T): T {
   }
 }
 
+const FIRST_RENEWAL = 4;
+const RENEWAL_FACTOR = 4;
+
 /**
  * On tables that are almost empty all indexes look alike, and a plan made then may enter one by the org alone. So a
  * connection makes its plans anew after 4 uses, 16, 64 and so on, until the tables have shown what they are.
  */
 class PlanAges {
-  readonly #uses = new WeakMap<pg.PoolClient, number>();
+  readonly #ages = new WeakMap<pg.PoolClient, { uses: number; dueAt: number }>();
 
   isDue(client: pg.PoolClient): boolean {
-    const uses = (this.#uses.get(client) ?? 0) + 1;
-    this.#uses.set(client, uses);
-    return Number.isInteger(Math.log(uses) / Math.log(4));
+    const age = this.#ages.get(client) ?? { uses: 0, dueAt: FIRST_RENEWAL };
+    this.#ages.set(client, age);
+    age.uses += 1;
+    if (age.uses < age.dueAt) return false;
+    age.dueAt *= RENEWAL_FACTOR;
+    return true;
   }
+}
+
+/** @returns the error of a connection that can't be used any more; what was done before stays done. */
+async function discardPlans(client: pg.PoolClient): Promise<Error | undefined> {
+  return client.query('DISCARD PLANS').then(
+    () => undefined,
+    (error: Error) => error,
+  );
 }
 
 async function inOneFlight(client: pg.PoolClient, statements: readonly Statement[]): Promise<object[][]> {
@@ -173,7 +187,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       try {
         client = await pool.connect();
         const result = await work(client);
-        if (plans.isDue(client)) await client.query('DISCARD PLANS');
+        if (plans.isDue(client)) broken = await discardPlans(client);
         return result;
       } catch (error) {
         if (CONFLICTS.has(sqlState(error) ?? '') && tries < MAX_CONFLICT_TRIES) continue;

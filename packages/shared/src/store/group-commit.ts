@@ -1,6 +1,6 @@
 import { DatabaseUnavailable, type Database, type Statement } from './database.js';
 import { lockSessions } from './lock-sessions.js';
-import type { BatchPlan, LockTarget, Operation } from './operation.js';
+import type { BatchPlan, Operation } from './operation.js';
 
 /** Several statements over one batch, in one transaction: what a flight holds per operation. */
 interface Part {
@@ -116,38 +116,44 @@ export class GroupCommit {
   }
 
   async #fly(orgId: string, parts: readonly Part[]): Promise<void> {
-    const statements: Statement[][] = [];
-    const targets: LockTarget[] = [];
+    let statements: (readonly Statement[])[];
+    let rows: object[][];
     try {
-      for (const { plan, waiters } of parts) {
-        statements.push([
-          ...plan.statements(
-            orgId,
-            waiters.map((waiter) => waiter.input),
-          ),
-        ]);
-        targets.push(...waiters.map((waiter) => plan.lock(waiter.input)));
-      }
-      const rows = await this.#database.flight([lockSessions(orgId, targets), ...statements.flat()]);
-      let next = 1;
-      for (const [index, part] of parts.entries()) {
-        const end = next + statements[index]!.length;
-        this.#answer(orgId, part, rows.slice(next, end));
-        next = end;
-      }
+      statements = parts.map(({ plan, waiters }) =>
+        plan.statements(
+          orgId,
+          waiters.map((waiter) => waiter.input),
+        ),
+      );
+      const targets = parts.flatMap(({ plan, waiters }) => waiters.map((waiter) => plan.lock(waiter.input)));
+      rows = await this.#database.flight([lockSessions(orgId, targets), ...statements.flat()]);
     } catch (error) {
       const waiters = parts.flatMap((part) => part.waiters);
       if (error instanceof DatabaseUnavailable) for (const waiter of waiters) waiter.reject(error);
       else for (const waiter of waiters) this.#answerAlone(orgId, waiter);
+      return;
+    }
+    // Committed: whatever goes wrong from here on, nothing may run a second time.
+    let next = 1;
+    for (const [index, part] of parts.entries()) {
+      const end = next + statements[index]!.length;
+      this.#answer(orgId, part, rows.slice(next, end));
+      next = end;
     }
   }
 
   #answer(orgId: string, { plan, waiters }: Part, rows: readonly object[][]): void {
-    const results = plan.read(
-      rows,
-      waiters.map((waiter) => waiter.input),
-      orgId,
-    );
+    let results: readonly unknown[];
+    try {
+      results = plan.read(
+        rows,
+        waiters.map((waiter) => waiter.input),
+        orgId,
+      );
+    } catch (error) {
+      for (const waiter of waiters) waiter.reject(error);
+      return;
+    }
     for (const [index, waiter] of waiters.entries()) {
       const result = results[index];
       if (result === 'alone') this.#answerAlone(orgId, waiter);
