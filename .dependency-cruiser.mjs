@@ -38,6 +38,9 @@ const rooms = [
     packages: ['zod', 'pino', 'prom-client', 'uuid', 'ipaddr\\.js'],
     node: true,
   }),
+  room('process-opens-the-rooms', `${SHARED}/process/`, 'It puts the rooms together for a service, and asks none.', {
+    paths: [`${SHARED}/(domain|store|queue|runtime)/`],
+  }),
   room('migrations-stand-alone', '^migrations/src/', 'A version that ran must mean the same for ever.', {
     paths: [`${SHARED}/(runtime/(config|logger)|queue/names)\\.ts$`],
     packages: ['knex', 'pg', 'bullmq'],

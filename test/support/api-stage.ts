@@ -73,8 +73,8 @@ export async function stage(
     flight: () => Promise.reject(new Error('no flight was expected')),
     close: () => Promise.resolve(),
   };
-  const groupCommit = new GroupCommit(database, { maxFlightsPerOrg: 1, maxInputsPerFlight: 1 });
-  groupCommit.submit = (async ({ name }: { name: string }, _orgId: string, input: unknown) => {
+  const commits = new GroupCommit(database, { maxFlightsPerOrg: 1, maxInputsPerFlight: 1 });
+  commits.submit = (async ({ name }: { name: string }, _orgId: string, input: unknown) => {
     performed.push({ name, input });
     return perform(name);
   }) as never;
@@ -83,7 +83,7 @@ export async function stage(
     logger: createLogger({ service: 'test', level: 'info', destination: { write: (line) => void logged.push(line) } }),
     metrics: createMetrics(),
     database,
-    groupCommit,
+    commits,
     queue: { wake: (wakeUp) => void woken.push(wakeUp) },
     faultOfUrl: () => Promise.resolve(undefined),
     readiness: () => Promise.resolve({ ready: false, body: { status: 'unavailable' } }),

@@ -12,7 +12,7 @@ export interface Work {
   replay?(kept: { status: number; text: string }, tx: Tx): Promise<Reply | undefined>;
 }
 
-type Engines = Pick<Resources, 'database' | 'groupCommit'>;
+type Engines = Pick<Resources, 'database' | 'commits'>;
 
 /**
  * Runs the writes of one request.
@@ -22,8 +22,8 @@ type Engines = Pick<Resources, 'database' | 'groupCommit'>;
  * (and would be a 5xx) is rolled back and leaves no record.
  */
 export function executeOperation(engines: Engines, work: Work, scope?: KeyScope): Promise<Reply> {
-  const { database, groupCommit } = engines;
-  if (!scope) return work.run((operation, input) => groupCommit.submit(operation, work.orgId, input));
+  const { database, commits } = engines;
+  if (!scope) return work.run((operation, input) => commits.submit(operation, work.orgId, input));
   return database.transaction(async (tx) => {
     const claim = await claimKey(tx, scope);
     switch (claim.kind) {

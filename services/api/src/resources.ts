@@ -12,7 +12,7 @@ export interface Resources {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly database: Database;
-  readonly groupCommit: GroupCommit;
+  readonly commits: GroupCommit;
   readonly queue: { wake(wakeUp: WakeUp): void };
   /** Why a compensation may not call this address, or undefined when it may. */
   readonly faultOfUrl: (url: string) => Promise<string | undefined>;

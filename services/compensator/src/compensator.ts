@@ -1,16 +1,11 @@
 import type { QueueKind } from '@undolog/shared/domain/queue-kind';
-import { openCompensationQueue } from '@undolog/shared/queue/compensation-queue';
+import { openProcess } from '@undolog/shared/process/open-process';
 import { startCompensationWorker } from '@undolog/shared/queue/compensation-worker';
-import { uuidv7 } from '@undolog/shared/runtime/clock';
 import type { Config } from '@undolog/shared/runtime/config';
 import { parseEgressPolicy } from '@undolog/shared/runtime/egress-policy';
 import type { Readiness } from '@undolog/shared/runtime/health-server';
 import type { Logger } from '@undolog/shared/runtime/logger';
-import { createMetrics, type Metrics } from '@undolog/shared/runtime/metrics';
-import { openDatabase } from '@undolog/shared/store/database';
-import { GroupCommit } from '@undolog/shared/store/group-commit';
-import { measureStanding } from '@undolog/shared/store/measure-standing';
-import { forgetProcess, type ProcessRecord } from '@undolog/shared/store/processes';
+import type { Metrics } from '@undolog/shared/runtime/metrics';
 import { cacheCompensations } from './compensation-cache.js';
 import { createVendorClient } from './compensation-call.js';
 import { createDeadLetterAnnouncer } from './dead-letter.js';
@@ -20,10 +15,12 @@ import { readiness } from './readiness.js';
 import { startSweeper } from './sweeper.js';
 import { Unwinder } from './unwinder.js';
 
-const CONNECT_TIMEOUT_MS = 5000;
-const QUERY_TIMEOUT_MS = 10_000;
-const MAX_FLIGHTS_PER_ORG = 1;
-const MAX_ENTRIES_PER_FLIGHT = 200;
+const TRAITS = {
+  role: 'compensator',
+  connectTimeoutMs: 5000,
+  queryTimeoutMs: 10_000,
+  maxInputsPerFlight: 200,
+} as const;
 
 export interface Compensator {
   readonly queueKind: QueueKind;
@@ -34,22 +31,10 @@ export interface Compensator {
 }
 
 /** Builds the process from its configuration, in the order in which its parts need each other. */
-export async function openCompensator(config: Config, logger: Logger): Promise<Compensator> {
+export function openCompensator(config: Config, logger: Logger): Compensator {
   const onError = (err: Error): void => logger.error({ err }, err.message);
-  const database = openDatabase({
-    url: config.databaseUrl,
-    maxConnections: config.databaseConnections,
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    queryTimeoutMs: QUERY_TIMEOUT_MS,
-    onError,
-  });
-  const location = { redisUrl: config.redisUrl, databaseUrl: config.databaseUrl, prefix: config.queuePrefix };
-  const queue = openCompensationQueue(location, onError);
-  const commits = new GroupCommit(database, {
-    maxFlightsPerOrg: MAX_FLIGHTS_PER_ORG,
-    maxInputsPerFlight: MAX_ENTRIES_PER_FLIGHT,
-  });
-  const metrics = createMetrics({ readStanding: () => measureStanding(database) });
+  const process = openProcess(config, TRAITS, onError);
+  const { commits, database, metrics, queue, queueKind, queueLocation } = process;
   const claims = new HeldClaims(commits, onError);
   const deadLetters = createDeadLetterAnnouncer(database, queue, onError);
   const client = createVendorClient({
@@ -69,28 +54,24 @@ export async function openCompensator(config: Config, logger: Logger): Promise<C
     abandon: abandon.signal,
   });
   const worker = startCompensationWorker({
-    location,
+    location: queueLocation,
     concurrency: slotsFor(config.concurrency),
     handle: shareFairly(config.concurrency, (payload) => unwinder.handle(payload)),
     onForeignJob: () => logger.warn('a job that UndoLog did not write was dropped'),
     onError,
   });
-  const process: ProcessRecord = { processId: uuidv7(), role: 'compensator', queueKind: queue.kind };
-  const { sweepMs } = config;
-  const sweeper = startSweeper({ database, commits, queue, deadLetters, metrics, process, sweepMs, onError });
+  const sweeper = startSweeper({ ...process, deadLetters, sweepMs: config.sweepMs, onError });
 
   return {
-    queueKind: queue.kind,
+    queueKind,
     metrics,
-    readiness: () => readiness(database, queue),
+    readiness: () => readiness(process),
     async drain(abandonAfterMs) {
       const timer = setTimeout(() => abandon.abort(), abandonAfterMs);
       await Promise.all([worker.close(), sweeper.stop()]);
       clearTimeout(timer);
       claims.stop();
-      await commits.drain();
-      await forgetProcess(database, process.processId).catch(onError);
-      await Promise.all([queue.close(), client.close(), database.close()]);
+      await Promise.all([process.close(), client.close()]);
     },
   };
 }

@@ -13,7 +13,7 @@ const config = loadConfig();
 const logger = createLogger({ service: 'compensator', level: config.logLevel });
 for (const notice of config.notices) logger.warn(notice);
 
-const compensator = await openCompensator(config, logger);
+const compensator = openCompensator(config, logger);
 const health = createHealthServer({ readiness: compensator.readiness, metrics: compensator.metrics });
 health.listen(config.healthPort);
 await once(health, 'listening');

@@ -7,7 +7,6 @@ import { findExpiredSessions } from '@undolog/shared/store/expired-sessions';
 import { failSession } from '@undolog/shared/store/fail-session';
 import type { GroupCommit } from '@undolog/shared/store/group-commit';
 import { forgetOldAnswers } from '@undolog/shared/store/idempotency';
-import { recordProcess, type ProcessRecord } from '@undolog/shared/store/processes';
 import type { DeadLetterAnnouncer } from './dead-letter.js';
 
 export interface SweeperResources {
@@ -16,7 +15,6 @@ export interface SweeperResources {
   readonly queue: Pick<CompensationQueue, 'wakeAll'>;
   readonly deadLetters: DeadLetterAnnouncer;
   readonly metrics: Pick<Metrics, 'sweepRescues'>;
-  readonly process: ProcessRecord;
   readonly sweepMs: number;
   readonly onError: (error: Error) => void;
 }
@@ -73,13 +71,7 @@ export function startSweeper(resources: SweeperResources): Sweeper {
     if (announced > 0) metrics.sweepRescues.inc({ kind: 'dead_letter' }, announced);
   }
 
-  const duties = [
-    () => recordProcess(database, resources.process),
-    expireLeases,
-    wakeDue,
-    announceDeadLetters,
-    () => forgetOldAnswers(database),
-  ];
+  const duties = [expireLeases, wakeDue, announceDeadLetters, () => forgetOldAnswers(database)];
 
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;

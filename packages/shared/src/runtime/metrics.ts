@@ -1,14 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { SessionState } from '../domain/states.js';
-
-/** What is true of the whole installation at the moment of a scrape; read from Postgres. */
-export interface Standing {
-  /** Only the states that are counted. */
-  readonly sessionsByState: Partial<Record<SessionState, number>>;
-  readonly openDeadLetters: number;
-  /** Age of the session that has been halted longest, in seconds; 0 when none is. */
-  readonly oldestHaltedSeconds: number;
-}
+import type { Standing } from '../domain/standing.js';
 
 export interface Metrics {
   /** `decision`: what the agent was told. */

@@ -1,13 +1,5 @@
+import type { Standing } from '../domain/standing.js';
 import type { Tx } from './database.js';
-
-/** What waits for somebody, over all orgs: for the metrics. */
-export interface Standing {
-  /** Sessions whose unwind is under way, and those that wait for a person; ended ones are not counted. */
-  readonly sessionsByState: { readonly failed: number; readonly compensating: number; readonly halted: number };
-  readonly openDeadLetters: number;
-  /** Age of the session that has been halted longest; 0 when none is. */
-  readonly oldestHaltedSeconds: number;
-}
 
 // Both parts read partial indexes that hold only what has not ended.
 const MEASURE = `

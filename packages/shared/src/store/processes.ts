@@ -1,9 +1,11 @@
 import type { QueueKind } from '../domain/queue-kind.js';
 import type { Tx } from './database.js';
 
+export type ProcessRole = 'api' | 'compensator';
+
 export interface ProcessRecord {
   readonly processId: string;
-  readonly role: 'api' | 'compensator';
+  readonly role: ProcessRole;
   readonly queueKind: QueueKind;
 }
 
