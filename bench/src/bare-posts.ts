@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { Child, nodeArgsFor } from './child.js';
+import { Child } from '@undolog/backends/child';
+import { nodeArgsFor } from './node-args.js';
 import type { Workplace } from './workplace.js';
 
 const PROCESSES = 2;

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { Child } from '@undolog/backends/child';
 import { freePort } from '@undolog/backends/free-port';
 import { freshDatabase } from '@undolog/backends/fresh-database';
 import { resolveBackends } from '@undolog/backends/resolve';
-import { Child } from './child.js';
 import type { Workplace } from './workplace.js';
 
 export interface Product {
@@ -18,9 +17,6 @@ export interface Product {
   /** @throws if any of the processes has ended: what is left has not been what was measured. */
   assertAllRunning(): void;
 }
-
-const READY_WITHIN_MS = 30_000;
-const READY_POLL_MS = 50;
 
 /** One name for every run: jobs that a broken run left behind name entries of a database that is gone, and are dropped. */
 const QUEUE_PREFIX = 'undolog-bench';
@@ -58,7 +54,7 @@ export async function startProduct(
     const child = new Child({ name, args: [...nodeOptions, script], env: { ...env, ...ports }, logDirectory });
     children.push(child);
     workplace.onLeave(() => child.stop());
-    await waitUntilReady(child, url);
+    await child.untilReady(`${url}/readyz`);
   }
 
   async function startApi(): Promise<string> {
@@ -103,16 +99,4 @@ function environmentOf(databaseUrl: string, redisUrl: string | undefined, adminT
   if (redisUrl === undefined) delete env['REDIS_URL'];
   else env['REDIS_URL'] = redisUrl;
   return env;
-}
-
-async function waitUntilReady(child: Child, url: string): Promise<void> {
-  const limit = AbortSignal.timeout(READY_WITHIN_MS);
-  while (!limit.aborted) {
-    if (child.ended) throw child.failure('ended while starting');
-    const answer = await fetch(`${url}/readyz`).catch(() => undefined);
-    await answer?.arrayBuffer();
-    if (answer?.status === 200) return;
-    await sleep(READY_POLL_MS);
-  }
-  throw child.failure(`was not ready within ${READY_WITHIN_MS} ms`);
 }

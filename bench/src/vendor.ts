@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { resolve } from 'node:path';
+import { Child } from '@undolog/backends/child';
 import { freePort } from '@undolog/backends/free-port';
-import { Child, nodeArgsFor } from './child.js';
+import { nodeArgsFor } from './node-args.js';
 import type { HttpDriver } from './http-driver.js';
 import type { VendorStats } from './vendor-record.js';
 import type { Workplace } from './workplace.js';
@@ -14,9 +14,6 @@ export interface Vendor {
   stats(): Promise<VendorStats>;
   reset(): Promise<void>;
 }
-
-const READY_TRIES = 200;
-const READY_POLL_MS = 50;
 
 /**
  * The vendor of a run: the one that listens at `url`, else a process of `file` (given its port as the only argument),
@@ -46,12 +43,6 @@ async function launch(workplace: Workplace, file: string | undefined): Promise<s
   const child = new Child(start);
   workplace.onLeave(() => child.stop());
   const url = `http://127.0.0.1:${port}`;
-  for (let tries = 0; tries < READY_TRIES; tries += 1) {
-    if (child.ended) throw child.failure('ended while starting');
-    const answer = await fetch(`${url}/stats`).catch(() => undefined);
-    await answer?.arrayBuffer();
-    if (answer?.status === 200) return url;
-    await sleep(READY_POLL_MS);
-  }
-  throw child.failure('did not answer');
+  await child.untilReady(`${url}/stats`);
+  return url;
 }

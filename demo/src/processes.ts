@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { Child } from '@undolog/backends/child';
+import { freePort } from '@undolog/backends/free-port';
 import { resolveBackends } from '@undolog/backends/resolve';
-import { Child } from './child-process.js';
-import { findFreePorts } from './free-ports.js';
-import { requestJson } from './request-json.js';
 
 export interface UndoLogProcesses {
   readonly apiUrl: string;
@@ -19,8 +17,6 @@ export interface UndoLogProcesses {
 
 const COMPENSATORS = 2;
 const SWEEP_MS = 500;
-const READY_TIMEOUT_MS = 30_000;
-const READY_POLL_MS = 50;
 
 /** Builds, migrates and starts UndoLog as it runs in production: an api and two compensators, each its own process. */
 export async function startUndoLog(o: {
@@ -29,7 +25,7 @@ export async function startUndoLog(o: {
 }): Promise<UndoLogProcesses> {
   const { logDirectory } = o;
   o.log('building');
-  await new Child({ name: 'build', args: buildArgs(), env: process.env, logDirectory }).succeed();
+  await new Child({ name: 'build', args: buildArgs(), env: process.env, logDirectory }).output();
   const backends = await resolveBackends({ env: process.env, log: o.log });
   const children: Child[] = [];
   const stop = async (): Promise<void> => {
@@ -40,9 +36,11 @@ export async function startUndoLog(o: {
     const adminToken = randomBytes(24).toString('base64url');
     const env = childEnvironment(backends.databaseUrl, backends.redisUrl, adminToken);
     o.log('migrating');
-    await new Child({ name: 'migrate', args: ['migrations/dist/main.js'], env, logDirectory }).succeed();
+    await new Child({ name: 'migrate', args: ['migrations/dist/main.js'], env, logDirectory }).output();
 
-    const [apiPort, apiHealthPort, ...compensatorPorts] = await findFreePorts(2 + COMPENSATORS);
+    const [apiPort, apiHealthPort, ...compensatorPorts] = await Promise.all(
+      Array.from({ length: 2 + COMPENSATORS }, freePort),
+    );
     const start = (name: string, script: string, ports: NodeJS.ProcessEnv): Child => {
       const child = new Child({ name, args: [script], env: { ...env, ...ports }, logDirectory });
       children.push(child);
@@ -61,8 +59,8 @@ export async function startUndoLog(o: {
       }),
     }));
     await Promise.all([
-      waitUntilReady(api, apiUrl),
-      ...compensators.map(({ child, url }) => waitUntilReady(child, url)),
+      api.untilReady(`${apiUrl}/readyz`),
+      ...compensators.map(({ child, url }) => child.untilReady(`${url}/readyz`)),
     ]);
     return {
       apiUrl,
@@ -98,21 +96,4 @@ function childEnvironment(databaseUrl: string, redisUrl: string | undefined, adm
   if (redisUrl === undefined) delete env['REDIS_URL'];
   else env['REDIS_URL'] = redisUrl;
   return env;
-}
-
-async function waitUntilReady(child: Child, url: string): Promise<void> {
-  const deadline = performance.now() + READY_TIMEOUT_MS;
-  let last = 'no answer';
-  while (performance.now() < deadline) {
-    if (child.ended) throw child.failure('ended while starting');
-    try {
-      const { status, body } = await requestJson('GET', `${url}/readyz`);
-      if (status === 200) return;
-      last = `${status} ${JSON.stringify(body)}`;
-    } catch (error) {
-      last = String(error);
-    }
-    await sleep(READY_POLL_MS);
-  }
-  throw child.failure(`was not ready within ${READY_TIMEOUT_MS} ms (${last})`);
 }

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { Child } from './child-process.js';
+import { Child } from '@undolog/backends/child';
 import { VENDOR_KINDS, type LedgerLine, type Ledgers, type VendorKind } from './ledger.js';
 import { requestJson } from './request-json.js';
 

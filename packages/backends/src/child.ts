@@ -3,13 +3,16 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-export const PROJECT_ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const PROJECT_ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** Longer than the 25 s within which the processes promise to end after SIGTERM. */
 const STOP_DEADLINE_MS = 27_000;
-const LOG_TAIL_BYTES = 2_000;
+const LOG_TAIL_BYTES = 2000;
+const READY_WITHIN_MS = 30_000;
+const READY_POLL_MS = 50;
 
 export interface ChildOptions {
   readonly name: string;
@@ -18,11 +21,11 @@ export interface ChildOptions {
   /** The whole environment; nothing is inherited beside it. */
   readonly env: NodeJS.ProcessEnv;
   readonly logDirectory: string;
-  /** Whether its output is for the demo to read (`firstLine`); otherwise it goes to the log. */
+  /** Whether its output is for its owner to read (`firstLine`); otherwise it goes to the log. */
   readonly speaks?: boolean;
 }
 
-/** A Node process that the demo started, and that the demo alone stops, by its pid. What it says goes to a log file. */
+/** A Node process of the project's, which its owner alone ends, through its handle. What it says goes to a log file. */
 export class Child {
   readonly name: string;
   readonly logFile: string;
@@ -73,10 +76,24 @@ export class Child {
     }
   }
 
-  /** Waits for the process to end by itself; throws with the end of its log when it didn't end well. */
-  async succeed(): Promise<void> {
+  /** Waits for its end; returns what its log says. @throws with the end of the log unless it ended well. */
+  async output(): Promise<string> {
     if (!this.ended) await once(this.#process, 'exit');
     if (this.#process.exitCode !== 0) throw this.failure(`ended with ${this.#process.exitCode ?? 'a signal'}`);
+    return readFileSync(this.logFile, 'utf8');
+  }
+
+  /** Asks the URL until it answers 200. @throws with the end of the log if the process ends or takes too long. */
+  async untilReady(url: string): Promise<void> {
+    const limit = AbortSignal.timeout(READY_WITHIN_MS);
+    while (!limit.aborted) {
+      if (this.ended) throw this.failure('ended while starting');
+      const answer = await fetch(url, { signal: limit }).catch(() => undefined);
+      await answer?.arrayBuffer();
+      if (answer?.status === 200) return;
+      await sleep(READY_POLL_MS);
+    }
+    throw this.failure(`was not ready within ${READY_WITHIN_MS} ms`);
   }
 
   /** SIGTERM, and SIGKILL when the process takes longer than it may. */
