@@ -37,6 +37,15 @@ CREATE TABLE undolog_compensation_registry (
   max_retries integer NOT NULL CHECK (max_retries BETWEEN 0 AND 20),
   created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (org_id, fn_name, version)
+);
+
+-- A row per paused compensation; it holds for all versions.
+CREATE TABLE undolog_paused_compensations (
+  org_id uuid NOT NULL REFERENCES undolog_orgs,
+  fn_name text COLLATE "C" NOT NULL,
+  reason bytea NOT NULL,
+  paused_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  PRIMARY KEY (fn_name, org_id)
 );`;
 
 const SESSIONS = `
@@ -202,6 +211,8 @@ CREATE TABLE undolog_audit_log (
   action text NOT NULL,
   session_id text COLLATE "C",
   undo_id uuid,
+  -- Of what concerns a compensation as a whole.
+  fn_name text COLLATE "C",
   reason bytea,
   PRIMARY KEY (org_id, seq)
 );

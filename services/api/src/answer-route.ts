@@ -49,5 +49,6 @@ export async function answerRoute(resources: Resources, admitted: Admitted): Pro
   const scope = key && { orgId: caller.orgId, method: 'POST', path, key, bodyHash: facts.bodyHash() };
   const reply = await executeOperation(resources, work, scope || undefined);
   if (reply.wake) resources.queue.wake(reply.wake);
+  for (const wakeUp of reply.wakeUps ?? []) resources.queue.wake(wakeUp);
   return reply;
 }

@@ -14,12 +14,20 @@ function expressPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
-/** The routes of one path; a method that it does not have is a 405 that names those it has. */
-function mountPath(app: Express, serve: ServeV1, routes: readonly Route[]): void {
-  const path = app.route(expressPath(routes[0]!.path));
-  for (const route of routes) path[route.method](serve(route));
-  const allow = routes.map((route) => route.method.toUpperCase()).join(', ');
-  path.all(serve({ ...refuse('method_not_allowed', `this path takes ${allow}`), headers: { allow } }));
+/**
+ * Every route, and then for each path: a method that it does not have is a 405 that names those it has. In this order,
+ * because one path may fit another's pattern, as `/compensations/x/pause` does that of a version.
+ */
+function mountAll(app: Express, serve: ServeV1, routes: readonly Route[]): void {
+  for (const route of routes) app[route.method](expressPath(route.path), serve(route));
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const methods = routes.filter((route) => route.path === path).map((route) => route.method.toUpperCase());
+    const allow = methods.join(', ');
+    app.all(
+      expressPath(path),
+      serve({ ...refuse('method_not_allowed', `this path takes ${allow}`), headers: { allow } }),
+    );
+  }
 }
 
 /** The API as an Express app; the caller listens. */
@@ -30,14 +38,7 @@ export function createApp(resources: Resources): Express {
   app.enable('case sensitive routing');
 
   const serve = createV1(resources);
-  const routes = [createOrgRoute, ...ORG_ROUTES];
-  for (const path of new Set(routes.map((route) => route.path))) {
-    mountPath(
-      app,
-      serve,
-      routes.filter((route) => route.path === path),
-    );
-  }
+  mountAll(app, serve, [createOrgRoute, ...ORG_ROUTES]);
   app.use('/v1', serve(refuse('not_found', 'there is no such route')));
   const replyTo = errorReplier(resources.logger);
   // Who may not come in is told so before being told that the address is malformed.

@@ -18,9 +18,15 @@ export interface Reply {
   readonly holdsSecret?: boolean;
   /** Sent to the queue once what this reply tells has been committed. */
   readonly wake?: WakeUp | null;
+  /** The same, where there are many. */
+  readonly wakeUps?: readonly WakeUp[];
 }
 
-export function answer(status: number, body: unknown, more: Pick<Reply, 'holdsSecret' | 'wake'> = {}): Reply {
+export function answer(
+  status: number,
+  body: unknown,
+  more: Pick<Reply, 'holdsSecret' | 'wake' | 'wakeUps'> = {},
+): Reply {
   return { status, contentType: JSON_TYPE, text: stringifyWithText(body), ...more };
 }
 

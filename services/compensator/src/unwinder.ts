@@ -39,7 +39,7 @@ type Ended = NonNullable<Extract<SettleResult, { outcome: 'settled' }>['ended']>
  * The heart: one job, one entry.
  *
  * ```
- * woken ─claim▶ gone | held or not due: wake again | claimed
+ * woken ─claim▶ gone or paused | held or not due: wake again | claimed
  * claimed ─try▶ call, verdict, confirmation ─settle▶ retry: wake again | next entry woken | session ended
  * ```
  *
@@ -59,6 +59,7 @@ export class Unwinder {
     const result = await commits.submit(claimEntry, orgId, { sessionId, undoId, leaseMs: CLAIM_LEASE_MS });
     switch (result.outcome) {
       case 'gone':
+      case 'paused':
         return;
       case 'held':
       case 'not_due':

@@ -9,6 +9,7 @@ export interface AuditEntryView {
   readonly action: string;
   readonly session_id: string | null;
   readonly undo_id: string | null;
+  readonly fn_name: string | null;
   readonly reason: JsonText | null;
 }
 
@@ -20,7 +21,7 @@ export interface AuditFilter {
 }
 
 const PAGE = `
-SELECT seq, at, actor, action, session_id, undo_id, reason FROM undolog_audit_log
+SELECT seq, at, actor, action, session_id, undo_id, fn_name, reason FROM undolog_audit_log
 WHERE org_id = $1 AND ($2::text IS NULL OR session_id = $2) AND ($3::bigint IS NULL OR seq < $3)
 ORDER BY seq DESC LIMIT $4`;
 

@@ -38,6 +38,8 @@ export type ClaimResult =
   | { readonly outcome: 'claimed'; readonly entry: ClaimedEntry }
   /** Another worker holds it, or its time has not come: look again after `waitMs`. */
   | { readonly outcome: 'held' | 'not_due'; readonly waitMs: number }
+  /** Its compensation is paused; whoever resumes it wakes a worker. */
+  | { readonly outcome: 'paused' }
   /** It is settled, superseded, not the session's top, or was never there. */
   | { readonly outcome: 'gone' };
 
@@ -47,7 +49,7 @@ WITH item AS MATERIALIZED (
   SELECT $1::uuid AS org_id, i.* FROM unnest($2::uuid[], $3::int[]) AS i (undo_id, lease_ms)
 ), seen AS (
   SELECT i.lease_ms, u.*, s.state AS session_state, e.state AS effect_state, e.result,
-    e.traceparent, e.committed_at IS NOT NULL AS committed,
+    e.traceparent, e.committed_at IS NOT NULL AS committed, p.fn_name IS NOT NULL AS paused,
     s.top_undo_id IS NOT DISTINCT FROM u.undo_id AND s.state IN ('failed', 'compensating') AS is_top,
     greatest(u.next_attempt_at, CASE WHEN e.committed_at IS NULL AND e.reported IS NULL
       THEN e.executed_at + e.call_timeout_ms * interval '1 millisecond' END) AS due_at
@@ -55,10 +57,12 @@ WITH item AS MATERIALIZED (
   JOIN undolog_undo_stack u ON u.org_id = i.org_id AND u.undo_id = i.undo_id
   JOIN undolog_sessions s ON s.org_id = u.org_id AND s.session_id = u.session_id
   JOIN undolog_effect_log e ON e.org_id = u.org_id AND e.effect_id = u.effect_id
+  LEFT JOIN undolog_paused_compensations p ON p.org_id = u.org_id AND p.fn_name = u.fn_name
 ), judged AS MATERIALIZED (
   SELECT *, CASE
     WHEN NOT is_top OR superseded_by IS NOT NULL OR state NOT IN ('pending', 'active', 'running') THEN 'gone'
     WHEN claimed_until > clock_timestamp() THEN 'held'
+    WHEN paused THEN 'paused'
     WHEN due_at > clock_timestamp() THEN 'not_due'
     ELSE 'claimed' END AS outcome,
     round_attempts <= max_retries AS may_call
@@ -130,6 +134,7 @@ function claim(orgId: string, inputs: readonly ClaimEntry[]): Statement {
 
 function toResult(row: Row | undefined): ClaimResult {
   if (!row || row.outcome === 'gone') return { outcome: 'gone' };
+  if (row.outcome === 'paused') return { outcome: 'paused' };
   if (row.outcome !== 'claimed') return { outcome: row.outcome, waitMs: Math.max(1, row.wait_ms ?? 1) };
   return {
     outcome: 'claimed',

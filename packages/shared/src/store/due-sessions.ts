@@ -1,6 +1,9 @@
 import type { WakeUp } from '../domain/wake-up.js';
 import type { Database } from './database.js';
 
+/** A resumption wakes what was parked; should that call be lost, this is how long it takes to be noticed. */
+const LOOK_AT_PAUSED_AFTER = `interval '10 seconds'`;
+
 // Nothing but the sweep writes wake_at while an unwind runs, so a session in good health is looked at once per
 // interval, and a backlog costs the sweep no more than its limit.
 const TAKE = `
@@ -10,8 +13,11 @@ WITH due AS (
   ORDER BY wake_at LIMIT $1
   FOR NO KEY UPDATE SKIP LOCKED
 ), looked AS (
-  SELECT d.*, u.fence, greatest(u.claimed_until, u.next_attempt_at) AS busy_until
-  FROM due d JOIN undolog_undo_stack u ON u.org_id = d.org_id AND u.undo_id = d.top_undo_id
+  SELECT d.*, u.fence, greatest(u.claimed_until, u.next_attempt_at,
+    CASE WHEN p.fn_name IS NOT NULL THEN clock_timestamp() + ${LOOK_AT_PAUSED_AFTER} END) AS busy_until
+  FROM due d
+  JOIN undolog_undo_stack u ON u.org_id = d.org_id AND u.undo_id = d.top_undo_id
+  LEFT JOIN undolog_paused_compensations p ON p.org_id = u.org_id AND p.fn_name = u.fn_name
 ), next AS (
   UPDATE undolog_sessions s
   SET wake_at = greatest(clock_timestamp() + $2 * interval '1 millisecond', l.busy_until)

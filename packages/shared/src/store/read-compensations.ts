@@ -1,11 +1,15 @@
 import type { Compensation } from '../domain/compensation.js';
+import type { JsonText } from '../domain/json-text.js';
 import type { Tx } from './database.js';
+import { fromBytes } from './json-bytes.js';
 
 export interface RegisteredCompensation {
   readonly fnName: string;
   readonly version: string;
   readonly spec: Compensation;
   readonly createdAt: string;
+  /** Why it is paused, in all its versions; null: it is not. */
+  readonly pauseReason: JsonText | null;
 }
 
 interface Row {
@@ -13,14 +17,25 @@ interface Row {
   version: string;
   spec: string;
   created_at: string;
+  pause_reason: Buffer | null;
 }
 
-const COLUMNS = 'SELECT fn_name, version, spec, created_at FROM undolog_compensation_registry WHERE org_id = $1';
+const COLUMNS = `
+SELECT r.fn_name, r.version, r.spec, r.created_at, p.reason AS pause_reason
+FROM undolog_compensation_registry r
+LEFT JOIN undolog_paused_compensations p ON p.org_id = r.org_id AND p.fn_name = r.fn_name
+WHERE r.org_id = $1`;
 
 function registered(row: Row): RegisteredCompensation {
   // The text was validated when it was registered and its version has not changed since.
   const spec = JSON.parse(row.spec) as Compensation;
-  return { fnName: row.fn_name, version: row.version, spec, createdAt: row.created_at };
+  return {
+    fnName: row.fn_name,
+    version: row.version,
+    spec,
+    createdAt: row.created_at,
+    pauseReason: fromBytes(row.pause_reason),
+  };
 }
 
 export async function readCompensation(
@@ -31,13 +46,13 @@ export async function readCompensation(
 ): Promise<RegisteredCompensation | undefined> {
   const [row] = await tx.query<Row>({
     name: 'read_compensation',
-    text: `${COLUMNS} AND fn_name = $2 AND version = $3`,
+    text: `${COLUMNS} AND r.fn_name = $2 AND r.version = $3`,
     values: [orgId, fnName, version],
   });
   return row && registered(row);
 }
 
 export async function listCompensations(tx: Tx, orgId: string): Promise<RegisteredCompensation[]> {
-  const rows = await tx.query<Row>({ text: `${COLUMNS} ORDER BY fn_name, version`, values: [orgId] });
+  const rows = await tx.query<Row>({ text: `${COLUMNS} ORDER BY r.fn_name, r.version`, values: [orgId] });
   return rows.map(registered);
 }

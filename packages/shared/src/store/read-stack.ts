@@ -48,10 +48,18 @@ export interface EntryView {
   readonly attempts: readonly AttemptView[];
 }
 
+/** What would run if its compensation were not paused; a call that was under way when it was paused is not parked. */
+const PARKED = `(p.fn_name IS NOT NULL AND s.state IN ('failed', 'compensating')
+    AND u.state IN ('pending', 'active', 'running') AND u.superseded_by IS NULL
+    AND coalesce(u.claimed_until <= clock_timestamp(), true))`;
+
 const STACK = `
-SELECT u.*, e.tool_name, e.effect_class, e.state AS effect_state, e.args AS effect_args, e.result,
+SELECT u.*, ${PARKED} AS parked, e.tool_name, e.effect_class, e.state AS effect_state, e.args AS effect_args, e.result,
   e.registered_at AS effect_registered_at, e.executed_at, e.committed_at
-FROM undolog_undo_stack u JOIN undolog_effect_log e ON e.org_id = u.org_id AND e.effect_id = u.effect_id
+FROM undolog_undo_stack u
+JOIN undolog_effect_log e ON e.org_id = u.org_id AND e.effect_id = u.effect_id
+JOIN undolog_sessions s ON s.org_id = u.org_id AND s.session_id = u.session_id
+LEFT JOIN undolog_paused_compensations p ON p.org_id = u.org_id AND p.fn_name = u.fn_name
 WHERE u.org_id = $1 AND u.session_id = $2
 ORDER BY u.stack_position DESC, u.generation DESC`;
 
@@ -63,6 +71,7 @@ interface Row extends Omit<EntryView, 'args' | 'reason' | 'effect' | 'attempts'>
   args: Buffer | null;
   reason: Buffer | null;
   needs_result: boolean;
+  parked: boolean;
   tool_name: string;
   effect_class: EffectClass;
   effect_state: EffectState;
@@ -88,7 +97,7 @@ function entryView(row: Row, attempts: readonly AttemptView[]): EntryView {
     state: row.state,
     proof: row.proof,
     reason: fromBytes(row.reason),
-    code: row.code,
+    code: row.parked ? 'compensation_paused' : row.code,
     registered_at: row.registered_at,
     compensated_at: row.compensated_at,
     fn_name: row.fn_name,

@@ -13,6 +13,7 @@ export const auditView = z
     action: z.string(),
     session_id: z.string().nullable(),
     undo_id: uuid.nullable(),
+    fn_name: z.string().nullable().meta({ description: 'Of what concerns a compensation as a whole.' }),
     reason: anyJson('As it was given.').nullable(),
   })
   .meta({ id: 'AuditEntry' });

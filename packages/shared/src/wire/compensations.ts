@@ -18,11 +18,12 @@ import {
   MAX_HEADERS,
   MAX_HEADER_CHARS,
   MAX_NAME_CHARS,
+  MAX_REASON_CHARS,
   MAX_RETRIES,
   MAX_TIMEOUT_MS,
   MAX_URL_CHARS,
 } from '../domain/limits.js';
-import type { RequestBody } from './json-member.js';
+import { anyJson, jsonString, type RequestBody } from './json-member.js';
 import { nameText, timestamp } from './text.js';
 
 const wait = (maxMs: number) => z.int().min(0).max(maxMs);
@@ -123,5 +124,26 @@ export const compensationName = z.strictObject({
 });
 
 export const compensationView = z
-  .object({ fn_name: z.string(), version: z.string(), ...putCompensation.shape, created_at: timestamp })
+  .object({
+    fn_name: z.string(),
+    version: z.string(),
+    ...putCompensation.shape,
+    created_at: timestamp,
+    paused: z.boolean().meta({ description: 'All its versions are: no entry of it is called.' }),
+    pause_reason: anyJson('As it was given.').nullable(),
+  })
   .meta({ id: 'Compensation' });
+
+const pauseCompensation = z
+  .strictObject({ reason: jsonString(MAX_REASON_CHARS, 'Why, in words for people.') })
+  .meta({ id: 'PauseCompensation' });
+
+export const pauseCompensationBody = { schema: pauseCompensation, raw: { reason: true } } satisfies RequestBody;
+
+export const compensationPause = z
+  .object({
+    fn_name: z.string(),
+    paused: z.boolean(),
+    reason: anyJson('As it was given; null: not paused.').nullable(),
+  })
+  .meta({ id: 'CompensationPause' });

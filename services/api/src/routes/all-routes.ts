@@ -1,5 +1,6 @@
 import type { Route } from '../route.js';
 import { auditRoutes } from './audit.js';
+import { compensationPauseRoutes } from './compensation-pause.js';
 import { compensationRoutes } from './compensations.js';
 import { deadLetterRoutes } from './dead-letters.js';
 import { effectReportRoutes } from './effect-reports.js';
@@ -15,6 +16,7 @@ export const ORG_ROUTES: readonly Route[] = [
   ...sessionRoutes,
   ...sessionEndRoutes,
   ...compensationRoutes,
+  ...compensationPauseRoutes,
   ...deadLetterRoutes,
   ...auditRoutes,
   ...keyRoutes,

@@ -1,5 +1,6 @@
 import type { Compensation } from '@undolog/shared/domain/compensation';
 import { faultOfCompensation, type CompensationFault } from '@undolog/shared/domain/compensation-faults';
+import { stringifyWithText } from '@undolog/shared/domain/json-serialize';
 import { JsonText, memberOf, type JsonNode } from '@undolog/shared/domain/json-text';
 import { redactText } from '@undolog/shared/domain/redact';
 import type { Role } from '@undolog/shared/domain/roles';
@@ -16,8 +17,16 @@ import { defineRoute, type Route } from '../route.js';
 
 const PATH = '/v1/compensations/{fn_name}/{version}';
 
-function view({ fnName, version, spec, createdAt }: RegisteredCompensation, role: Role): JsonText {
-  const json = new JsonText(JSON.stringify({ fn_name: fnName, version, ...spec, created_at: createdAt }));
+function view({ fnName, version, spec, createdAt, pauseReason }: RegisteredCompensation, role: Role): JsonText {
+  const shown = {
+    fn_name: fnName,
+    version,
+    ...spec,
+    created_at: createdAt,
+    paused: pauseReason !== null,
+    pause_reason: pauseReason,
+  };
+  const json = new JsonText(stringifyWithText(shown));
   return role === 'operator' ? redactText(json) : json;
 }
 
