@@ -1,3 +1,4 @@
+import { createVault } from '@undolog/shared/runtime/vault';
 import { openDatabase } from '@undolog/shared/store/database';
 import { redriveSession } from '@undolog/shared/store/redrive-session';
 
@@ -17,6 +18,8 @@ export async function redriveSessions(
 ): Promise<void> {
   const database = openDatabase({
     url: databaseUrl,
+    // It moves states and reads no arguments.
+    vault: createVault(undefined),
     maxConnections: 1,
     connectTimeoutMs: 5_000,
     queryTimeoutMs: 10_000,

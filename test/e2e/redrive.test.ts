@@ -1,3 +1,4 @@
+import { createVault } from '@undolog/shared/runtime/vault';
 import { openDatabase, type Database } from '@undolog/shared/store/database';
 import { redriveSession } from '@undolog/shared/store/redrive-session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,7 +13,12 @@ describe.concurrent('a re-drive of a halted session', () => {
     world = await openWorld({ name: 'redrive' });
     org = await world.newOrg();
     const limits = { maxConnections: 2, connectTimeoutMs: 5000, queryTimeoutMs: 5000 };
-    database = openDatabase({ url: world.databaseUrl, ...limits, onError: () => undefined });
+    database = openDatabase({
+      url: world.databaseUrl,
+      vault: createVault(undefined),
+      ...limits,
+      onError: () => undefined,
+    });
   });
   afterAll(async () => {
     await database.close();

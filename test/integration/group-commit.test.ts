@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { createVault } from '@undolog/shared/runtime/vault';
 import { DatabaseUnavailable, type Database, type Tx } from '@undolog/shared/store/database';
 import { GroupCommit } from '@undolog/shared/store/group-commit';
 import type { Operation } from '@undolog/shared/store/operation';
@@ -22,7 +23,7 @@ const echo: Operation<Echo, string> = {
 
 /** A database that only counts: what a flight carries is in its lock statement. */
 function fakeDatabase(fly: (sessionIds: string[]) => Promise<void>): Database {
-  const tx: Tx = { query: () => Promise.resolve([]) };
+  const tx: Tx = { vault: createVault(undefined), query: () => Promise.resolve([]) };
   return {
     ...tx,
     transaction: (work) => work(tx),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { uuidv7 } from '@undolog/shared/runtime/clock';
-import { hashOf, json, openStoreWorld, type StoreWorld } from '../support/store-world.js';
+import { json, openStoreWorld, type StoreWorld } from '../support/store-world.js';
 
 let world: StoreWorld;
 let close: () => Promise<void>;
@@ -31,12 +31,12 @@ describe('registration', () => {
 
   test('a call_id makes one effect however many repeat it at once; another body under it is refused', async () => {
     const sessionId = await world.open();
-    const repeat = () => world.register(sessionId, { callId: 'c', bodyHash: hashOf('body') });
+    const repeat = () => world.register(sessionId, { callId: 'c', fingerprint: world.fingerprint('body') });
     const results = await Promise.all(Array.from({ length: 10 }, repeat));
     expect(results.filter(({ outcome }) => outcome === 'execute')).toHaveLength(1);
     expect(results.filter(({ outcome }) => outcome === 'in_flight')).toHaveLength(9);
     expect(new Set(results.map((result) => ('effectId' in result ? result.effectId : '')))).toHaveProperty('size', 1);
-    const other = await world.register(sessionId, { callId: 'c', bodyHash: hashOf('other') });
+    const other = await world.register(sessionId, { callId: 'c', fingerprint: world.fingerprint('other') });
     expect(other.outcome).toBe('call_id_reused');
   });
 

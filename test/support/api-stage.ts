@@ -8,6 +8,7 @@ import { createHttpServer } from '@undolog/api/http-server';
 import type { Resources } from '@undolog/api/resources';
 import { createLogger } from '@undolog/shared/runtime/logger';
 import { createMetrics } from '@undolog/shared/runtime/metrics';
+import { createVault } from '@undolog/shared/runtime/vault';
 import type { Database, Statement } from '@undolog/shared/store/database';
 import { GroupCommit } from '@undolog/shared/store/group-commit';
 
@@ -61,6 +62,7 @@ export async function stage(
   const woken: unknown[] = [];
   const logged: string[] = [];
   const database: Database = {
+    vault: createVault(undefined),
     query: async <R extends object>({ name, values }: Statement) => {
       if (name !== 'find_keys') throw new Error(`unexpected statement ${name}`);
       const hashes = values![0] as Buffer[];

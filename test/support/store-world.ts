@@ -2,9 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { freshDatabase } from '@undolog/backends/fresh-database';
 import { migrateSchema } from '@undolog/migrations/migrate';
 import { JsonText } from '@undolog/shared/domain/json-text';
+import type { Fingerprint } from '@undolog/shared/domain/vault';
 import type { Settlement } from '@undolog/shared/domain/verdict';
 import type { WakeUp } from '@undolog/shared/domain/wake-up';
 import { uuidv7 } from '@undolog/shared/runtime/clock';
+import { createVault } from '@undolog/shared/runtime/vault';
 import { claimEntry, type ClaimedEntry, type ClaimResult } from '@undolog/shared/store/claim-entries';
 import { commitEffect } from '@undolog/shared/store/commit-effect';
 import { createOrg } from '@undolog/shared/store/create-org';
@@ -65,7 +67,7 @@ export class StoreWorld {
       stepIndex: null,
       callId: null,
       callTimeoutMs: 0,
-      bodyHash: null,
+      fingerprint: null,
       traceparent: null,
       compensation: { fnName: 'cancel', version: '1', maxRetries: null, args: json({}), needsResult: false },
       ...more,
@@ -125,6 +127,10 @@ export class StoreWorld {
     });
   }
 
+  fingerprint(text: string): Fingerprint {
+    return this.database.vault.fingerprint(this.orgId, text);
+  }
+
   async rows<R extends object>(text: string, ...values: unknown[]): Promise<R[]> {
     return this.database.query<R>({ text, values: [this.orgId, ...values] });
   }
@@ -152,7 +158,7 @@ export async function openStoreWorld(
   await migrateSchema(fresh.url);
   const onError = (): void => undefined;
   const limits = { maxConnections: 8, connectTimeoutMs: 5000, queryTimeoutMs: 10_000 };
-  const database = openDatabase({ url: fresh.url, ...limits, onError });
+  const database = openDatabase({ url: fresh.url, vault: createVault(randomBytes(32)), ...limits, onError });
   await recordStateMoves(database);
   const world = new StoreWorld(database);
   const org = { orgId: world.orgId, name, keyId: uuidv7(), secretHash: randomBytes(32) };

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { freshDatabase, type FreshDatabase } from '@undolog/backends/fresh-database';
 import { migrateQueue } from '@undolog/migrations/migrate-queue';
 import { migrateSchema } from '@undolog/migrations/migrate';
@@ -55,6 +56,7 @@ export class World {
       ...(this.redisUrl === undefined ? {} : { REDIS_URL: this.redisUrl }),
       UNDOLOG_QUEUE_PREFIX: this.queuePrefix,
       UNDOLOG_ADMIN_TOKEN: ADMIN_TOKEN,
+      UNDOLOG_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
       UNDOLOG_EGRESS_ALLOW: '127.0.0.1/32',
       UNDOLOG_SWEEP_MS: '500',
       ...options.env,

@@ -1,9 +1,11 @@
+import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { canonicalText } from '@undolog/shared/domain/canonical-json';
 import { executeOperation, type Work } from './execute-operation.js';
 import { idempotencyKeyOf } from './middleware/idempotency-key.js';
 import type { BodyResult } from './middleware/read-body.js';
 import { refuse, type Reply } from './reply.js';
-import { checkBody, checkParams, checkQuery, checkTraceparent, hashOfBody, type Checked } from './request-input.js';
+import { checkBody, checkParams, checkQuery, checkTraceparent, type Checked } from './request-input.js';
 import type { Resources } from './resources.js';
 import type { Caller, RequestFacts, Route } from './route.js';
 
@@ -29,14 +31,16 @@ export async function answerRoute(resources: Resources, admitted: Admitted): Pro
   if (refused) return refused;
   const body: Checked<unknown> = route.body ? checkBody(route.body, node) : { value: {} };
 
-  let hashed: Buffer | undefined;
+  let canonical: string | undefined;
+  const canonicalBody = (): string => (canonical ??= canonicalText(node));
   const facts: RequestFacts = {
     caller,
     resources,
     params,
     query: query.value,
     node,
-    bodyHash: () => (hashed ??= hashOfBody(node)),
+    bodyHash: () => hash('sha256', canonicalBody(), 'buffer'),
+    fingerprint: () => resources.database.vault.fingerprint(caller.orgId, canonicalBody()),
     traceparent: checkTraceparent(request.headers['traceparent']),
   };
   const work: Work = {
@@ -46,7 +50,7 @@ export async function answerRoute(resources: Resources, admitted: Admitted): Pro
       'refused' in body ? Promise.resolve(body.refused) : route.handle({ ...facts, body: body.value, perform }),
     ...(route.replay && { replay: (kept, tx) => route.replay!(kept, tx, facts) }),
   };
-  const scope = key && { orgId: caller.orgId, method: 'POST', path, key, bodyHash: facts.bodyHash() };
+  const scope = key && { orgId: caller.orgId, method: 'POST', path, key, fingerprint: facts.fingerprint() };
   const reply = await executeOperation(resources, work, scope || undefined);
   if (reply.wake) resources.queue.wake(reply.wake);
   for (const wakeUp of reply.wakeUps ?? []) resources.queue.wake(wakeUp);

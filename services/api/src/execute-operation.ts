@@ -30,7 +30,7 @@ export function executeOperation(engines: Engines, work: Work, scope?: KeyScope)
       case 'new':
         return runAndKeep(tx, work, scope);
       case 'replay': {
-        const kept: Reply = { status: claim.status, contentType: claim.contentType, text: claim.body.toString('utf8') };
+        const kept: Reply = { status: claim.status, contentType: claim.contentType, text: claim.text };
         const reply = (await work.replay?.(kept, tx)) ?? kept;
         return { ...reply, headers: { ...reply.headers, 'idempotent-replayed': 'true' } };
       }
@@ -48,7 +48,7 @@ export function executeOperation(engines: Engines, work: Work, scope?: KeyScope)
 
 async function runAndKeep(tx: Tx, work: Work, scope: KeyScope): Promise<Reply> {
   const reply = await work.run((operation, input) => operation.run(tx, work.orgId, input));
-  const body = reply.holdsSecret ? null : Buffer.from(reply.text, 'utf8');
-  await keepAnswer(tx, scope, { status: reply.status, contentType: reply.contentType, body });
+  const text = reply.holdsSecret ? null : reply.text;
+  await keepAnswer(tx, scope, { status: reply.status, contentType: reply.contentType, text });
   return reply;
 }

@@ -59,6 +59,7 @@ const HEADERS_OF: Partial<Record<ErrorCodeName, Readonly<Record<string, string>>
   unauthorized: { 'www-authenticate': 'Bearer' },
   rate_limited: { 'retry-after': '1' },
   unavailable: { 'retry-after': '1' },
+  encryption_key_missing: { 'retry-after': '10' },
   idempotency_key_in_progress: { 'retry-after': '1' },
 };
 

@@ -1,6 +1,4 @@
-import { hash } from 'node:crypto';
 import type { z } from 'zod';
-import { canonicalText } from '@undolog/shared/domain/canonical-json';
 import { JsonText, nodeText, nodeValue, type JsonNode } from '@undolog/shared/domain/json-text';
 import { pointerStep } from '@undolog/shared/domain/pointer-step';
 import { TRACEPARENT } from '@undolog/shared/domain/traceparent';
@@ -78,11 +76,6 @@ export function checkParams(params: Readonly<Record<string, unknown>>): Record<s
     checked[name] = UUID_PARAMS.has(name) ? value.toLowerCase() : value;
   }
   return checked;
-}
-
-/** SHA-256 over the text with its keys in order: equal for two bodies that count as the same. */
-export function hashOfBody(node: JsonNode): Buffer {
-  return hash('sha256', canonicalText(node), 'buffer');
 }
 
 /** A malformed trace context counts as none, as its specification asks. */

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { ErrorCodeName } from '@undolog/shared/domain/error-codes';
 import type { JsonNode } from '@undolog/shared/domain/json-text';
 import type { Role } from '@undolog/shared/domain/roles';
+import type { Fingerprint } from '@undolog/shared/domain/vault';
 import type { Tx } from '@undolog/shared/store/database';
 import type { Operation } from '@undolog/shared/store/operation';
 import type { RequestBody } from '@undolog/shared/wire/json-member';
@@ -29,6 +30,8 @@ export interface RequestContext<Body = unknown, Query = unknown> {
   readonly node: JsonNode;
   /** SHA-256 of the body's canonical text: equal for "the same body". */
   bodyHash(): Buffer;
+  /** The same, for a body that holds what must not be guessed from its hash. */
+  fingerprint(): Fingerprint;
   readonly traceparent: string | null;
   readonly perform: Perform;
 }

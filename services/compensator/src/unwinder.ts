@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { settleUnreadable } from '@undolog/shared/domain/settlement';
+import type { UnsealFault } from '@undolog/shared/domain/vault';
 import type { Settlement } from '@undolog/shared/domain/verdict';
 import type { CompensationQueue } from '@undolog/shared/queue/compensation-queue';
 import { WakeAgain } from '@undolog/shared/queue/compensation-worker';
@@ -32,6 +34,8 @@ export interface UnwinderResources {
 /** A settlement that Postgres did not answer is written again this often; the fence makes repeats harmless. */
 const SETTLE_TRIES = 8;
 const SETTLE_WAIT_MS = 500;
+
+type ClaimedIds = Pick<ClaimedEntry, 'sessionId' | 'undoId' | 'fence'>;
 
 type Ended = NonNullable<Extract<SettleResult, { outcome: 'settled' }>['ended']>;
 
@@ -73,6 +77,8 @@ export class Unwinder {
           claims.release(claim);
         }
       }
+      case 'unreadable':
+        return this.#settleUnread(orgId, { sessionId, undoId, fence: result.fence }, result.fault);
       default:
         result satisfies never;
     }
@@ -93,6 +99,15 @@ export class Unwinder {
     this.#conclude(orgId, entry, tried.settlement, result);
   }
 
+  /** What is to be sent, or what it is to be sent with, can't be read here: nothing is called. */
+  async #settleUnread(orgId: string, entry: ClaimedIds, fault: UnsealFault): Promise<void> {
+    const { sessionId, undoId, fence } = entry;
+    this.#resources.logger.error({ org_id: orgId, undo_id: undoId, code: fault }, 'the entry can not be read');
+    const settlement = settleUnreadable(fault);
+    const input = { sessionId, undoId, fence, deadLetterId: uuidv7(), attempt: null, settlement };
+    this.#conclude(orgId, entry, settlement, await this.#settle(orgId, input));
+  }
+
   async #settle(orgId: string, input: SettleEntry): Promise<SettleResult> {
     for (let tries = 1; ; tries++) {
       try {
@@ -104,7 +119,7 @@ export class Unwinder {
     }
   }
 
-  #conclude(orgId: string, entry: ClaimedEntry, settlement: Settlement, result: SettleResult): void {
+  #conclude(orgId: string, entry: ClaimedIds, settlement: Settlement, result: SettleResult): void {
     const { logger, metrics, queue } = this.#resources;
     switch (result.outcome) {
       case 'lost_fence':

@@ -143,6 +143,11 @@ export const ERROR_CODES = {
     title: 'Unavailable',
     meaning: 'Postgres did not answer; the outcome is unknown. Repeat the same request.',
   },
+  encryption_key_missing: {
+    status: 503,
+    title: 'Encryption key missing',
+    meaning: 'What this answer needs was encrypted with a key that the process does not have. Nothing was changed.',
+  },
 } as const satisfies Record<string, ErrorCode>;
 
 export type ErrorCodeName = keyof typeof ERROR_CODES;

@@ -1,5 +1,6 @@
 import { backoffMs, retryAfterMs } from './backoff.js';
 import type { RetryPolicy } from './compensation.js';
+import type { UnsealFault } from './vault.js';
 import type { Settlement, Verdict } from './verdict.js';
 
 export interface SettlementInput {
@@ -45,4 +46,19 @@ export function settle(input: SettlementInput): Settlement {
   if (verdict.kind !== 'refused') return { kind: 'settled', state: 'unconfirmed', code };
   if (input.sawUnknown) return { kind: 'settled', state: 'unconfirmed', code: 'outcome_unknown' };
   return { kind: 'settled', state: 'failed', code };
+}
+
+/** How often somebody looks whether a missing encryption key has come back. */
+const KEY_MISSING_WAIT_MS = 10_000;
+
+/** What becomes of an entry that can't be read, and so is not called: a key may come back, a damaged value does not. */
+export function settleUnreadable(fault: UnsealFault): Settlement {
+  switch (fault) {
+    case 'encryption_key_missing':
+      return { kind: 'retry', delayMs: KEY_MISSING_WAIT_MS, code: fault };
+    case 'value_damaged':
+      return { kind: 'settled', state: 'unconfirmed', code: fault };
+    default:
+      return fault satisfies never;
+  }
 }

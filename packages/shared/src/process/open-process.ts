@@ -3,6 +3,7 @@ import { openCompensationQueue, type CompensationQueue } from '../queue/compensa
 import type { QueueLocation } from '../queue/backend.js';
 import type { Config } from '../runtime/config.js';
 import { createMetrics, type Metrics } from '../runtime/metrics.js';
+import { createVault } from '../runtime/vault.js';
 import { openDatabase, type Database } from '../store/database.js';
 import { GroupCommit } from '../store/group-commit.js';
 import { measureStanding } from '../store/measure-standing.js';
@@ -40,6 +41,7 @@ export function openProcess(config: Config, traits: ProcessTraits, onError: (err
   const { role, connectTimeoutMs, queryTimeoutMs, maxInputsPerFlight } = traits;
   const database = openDatabase({
     url: config.databaseUrl,
+    vault: createVault(config.encryptionKey, config.previousEncryptionKeys),
     maxConnections: config.databaseConnections,
     connectTimeoutMs,
     queryTimeoutMs,

@@ -29,6 +29,12 @@ const encryptionKey = z
   .transform((text) => Uint8Array.from(Buffer.from(text, 'base64')))
   .refine((bytes) => bytes.length === KEY_BYTES, `must be ${KEY_BYTES} bytes in base64`);
 
+const encryptionKeys = z
+  .string()
+  .max(10_000)
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .pipe(z.array(encryptionKey));
+
 export const VARIABLES = {
   DATABASE_URL: {
     schema: urlOf('postgres:', 'postgresql:'),
@@ -54,12 +60,12 @@ export const VARIABLES = {
   UNDOLOG_ENCRYPTION_KEY: {
     schema: encryptionKey.optional(),
     unset: 'said so at start; with `NODE_ENV=production` the processes refuse to start',
-    doc: '32 bytes in base64, for arguments, results and secrets at rest. Checked at start; this version does not encrypt yet.',
+    doc: '32 bytes in base64 that encrypt arguments, results and secrets at rest; see [security](security.md).',
   },
   UNDOLOG_ENCRYPTION_KEY_PREVIOUS: {
-    schema: encryptionKey.optional(),
+    schema: encryptionKeys.default([]),
     unset: 'none',
-    doc: 'The key before the present one, while keys rotate. Checked at start; this version does not encrypt yet.',
+    doc: 'The key before the present one, or several, separated by commas: they only decrypt.',
   },
   UNDOLOG_EGRESS_ALLOW: {
     schema: z.string().max(10_000).default(''),
@@ -113,7 +119,7 @@ export interface Config {
   readonly healthPort: number;
   readonly adminToken: string | undefined;
   readonly encryptionKey: Uint8Array | undefined;
-  readonly previousEncryptionKey: Uint8Array | undefined;
+  readonly previousEncryptionKeys: readonly Uint8Array[];
   /** The text of the allow-list; `egress-policy.ts` reads it. */
   readonly egressAllow: string;
   readonly concurrency: number;
@@ -156,8 +162,9 @@ function readAll(env: Readonly<Record<string, string | undefined>>): Values {
 
 function noticesOf(values: Values): string[] {
   const notices: string[] = [];
-  if (!values.UNDOLOG_ENCRYPTION_KEY) notices.push('UNDOLOG_ENCRYPTION_KEY is unset');
-  notices.push('arguments and results are stored unencrypted: this version does not encrypt yet');
+  if (!values.UNDOLOG_ENCRYPTION_KEY) {
+    notices.push('UNDOLOG_ENCRYPTION_KEY is unset: arguments and results are stored unencrypted, secrets are refused');
+  }
   if (!values.REDIS_URL) notices.push('REDIS_URL is unset: the queue runs on DATABASE_URL');
   if (values.UNDOLOG_EGRESS_ALLOW) notices.push(`private addresses allowed for calls: ${values.UNDOLOG_EGRESS_ALLOW}`);
   return notices;
@@ -173,7 +180,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     healthPort: values.UNDOLOG_HEALTH_PORT,
     adminToken: values.UNDOLOG_ADMIN_TOKEN,
     encryptionKey: values.UNDOLOG_ENCRYPTION_KEY,
-    previousEncryptionKey: values.UNDOLOG_ENCRYPTION_KEY_PREVIOUS,
+    previousEncryptionKeys: values.UNDOLOG_ENCRYPTION_KEY_PREVIOUS,
     egressAllow: values.UNDOLOG_EGRESS_ALLOW,
     concurrency: values.UNDOLOG_CONCURRENCY,
     sweepMs: values.UNDOLOG_SWEEP_MS,

@@ -1,8 +1,9 @@
 import type { JsonText } from '../domain/json-text.js';
+import { UnreadableValue, type UnsealFault, type Vault } from '../domain/vault.js';
 import type { Statement, Tx } from './database.js';
-import { fromBytes } from './json-bytes.js';
 import { lockSessions } from './lock-sessions.js';
 import type { Operation } from './operation.js';
+import { unsealJson } from './sealed-json.js';
 
 export interface ClaimEntry {
   readonly sessionId: string;
@@ -36,6 +37,8 @@ export interface ClaimedEntry {
 
 export type ClaimResult =
   | { readonly outcome: 'claimed'; readonly entry: ClaimedEntry }
+  /** It is claimed, but what it would send can't be read here. */
+  | ({ readonly outcome: 'unreadable'; readonly fault: UnsealFault } & Pick<ClaimedEntry, 'fence'>)
   /** Another worker holds it, or its time has not come: look again after `waitMs`. */
   | { readonly outcome: 'held' | 'not_due'; readonly waitMs: number }
   /** Its compensation is paused; whoever resumes it wakes a worker. */
@@ -109,7 +112,7 @@ interface Row {
   undo_id: string;
   session_id: string;
   effect_id: string;
-  outcome: ClaimResult['outcome'];
+  outcome: Exclude<ClaimResult['outcome'], 'unreadable'>;
   fn_name: string;
   version: string;
   args: Buffer;
@@ -132,31 +135,39 @@ function claim(orgId: string, inputs: readonly ClaimEntry[]): Statement {
   return { name: 'claim_entries', text: CLAIM, values: [orgId, ids, leases] };
 }
 
-function toResult(row: Row | undefined): ClaimResult {
+function claimed(vault: Vault, orgId: string, row: Row): ClaimedEntry {
+  const place = { orgId, row: row.effect_id };
+  return {
+    undoId: row.undo_id,
+    sessionId: row.session_id,
+    effectId: row.effect_id,
+    fence: row.fence,
+    fnName: row.fn_name,
+    version: row.version,
+    args: unsealJson(vault, { ...place, column: 'undo_args' }, row.args),
+    needsResult: row.needs_result,
+    result: unsealJson(vault, { ...place, column: 'effect_result' }, row.result),
+    effectOutcome: row.committed ? 'committed' : 'unknown',
+    traceparent: row.traceparent,
+    attempt: row.attempts,
+    attemptsInRound: row.round_attempts,
+    maxRetries: row.max_retries,
+    sawUnknown: row.saw_unknown,
+    mayCall: row.may_call,
+  };
+}
+
+function toResult(vault: Vault, orgId: string, row: Row | undefined): ClaimResult {
   if (!row || row.outcome === 'gone') return { outcome: 'gone' };
   if (row.outcome === 'paused') return { outcome: 'paused' };
   if (row.outcome !== 'claimed') return { outcome: row.outcome, waitMs: Math.max(1, row.wait_ms ?? 1) };
-  return {
-    outcome: 'claimed',
-    entry: {
-      undoId: row.undo_id,
-      sessionId: row.session_id,
-      effectId: row.effect_id,
-      fence: row.fence,
-      fnName: row.fn_name,
-      version: row.version,
-      args: fromBytes(row.args),
-      needsResult: row.needs_result,
-      result: fromBytes(row.result),
-      effectOutcome: row.committed ? 'committed' : 'unknown',
-      traceparent: row.traceparent,
-      attempt: row.attempts,
-      attemptsInRound: row.round_attempts,
-      maxRetries: row.max_retries,
-      sawUnknown: row.saw_unknown,
-      mayCall: row.may_call,
-    },
-  };
+  try {
+    return { outcome: 'claimed', entry: claimed(vault, orgId, row) };
+  } catch (error) {
+    // The claim is committed, and others share its transaction: what is wrong with one row is the matter of that row.
+    if (error instanceof UnreadableValue) return { outcome: 'unreadable', fault: error.fault, fence: row.fence };
+    throw error;
+  }
 }
 
 /**
@@ -168,15 +179,15 @@ export const claimEntry: Operation<ClaimEntry, ClaimResult> = {
   async run(tx: Tx, orgId, input) {
     await tx.query(lockSessions(orgId, [input]));
     const [row] = await tx.query<Row>(claim(orgId, [input]));
-    return toResult(row);
+    return toResult(tx.vault, orgId, row);
   },
   batch: {
     key: (input) => input.sessionId,
     lock: (input) => input,
     statements: (orgId, inputs) => [claim(orgId, inputs)],
-    read([rows], inputs) {
-      const claimed = new Map((rows as Row[]).map((row) => [row.undo_id, row]));
-      return inputs.map((input) => toResult(claimed.get(input.undoId)));
+    read([rows], inputs, orgId, vault) {
+      const seen = new Map((rows as Row[]).map((row) => [row.undo_id, row]));
+      return inputs.map((input) => toResult(vault, orgId, seen.get(input.undoId)));
     },
   },
 };

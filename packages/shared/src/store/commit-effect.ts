@@ -1,11 +1,12 @@
 import { canonicalText } from '../domain/canonical-json.js';
 import { parseJson } from '../domain/json-text.js';
+import type { Vault } from '../domain/vault.js';
 import type { Statement, Tx } from './database.js';
-import { toBytes } from './json-bytes.js';
-import { keepLateCommit, type LateCommit, type SuccessReport } from './late-commit.js';
+import { keepLateCommit, placeOfResult, type LateCommit, type SuccessReport } from './late-commit.js';
 import { LEASE_EXPIRED, RENEWAL_DUE, RENEWED_LEASE } from './lease.js';
 import { lockSessions } from './lock-sessions.js';
 import type { Operation } from './operation.js';
+import { sealJson, unsealJson } from './sealed-json.js';
 import { supersedeEntry } from './supersede-entry.js';
 
 export type CommitResult =
@@ -51,12 +52,13 @@ interface Judged {
 }
 
 /** `takeBack`: whether an earlier `not_applied` may be taken back, which needs a successor for its skipped entry. */
-function commit(orgId: string, inputs: readonly SuccessReport[], takeBack: boolean): Statement {
+function commit(orgId: string, inputs: readonly SuccessReport[], takeBack: boolean, vault: Vault): Statement {
   const ids = inputs.map((input) => input.effectId);
-  const results = inputs.map((input) => toBytes(input.result));
+  const results = inputs.map((input) => sealJson(vault, placeOfResult(orgId, input), input.result));
   return { name: 'commit_effect', text: COMMIT, values: [orgId, ids, results, takeBack] };
 }
 
+/** A sealed result never equals another one, so every repeat of one is compared here, as text. */
 async function sameResult(
   tx: Tx,
   orgId: string,
@@ -67,7 +69,8 @@ async function sameResult(
     values: [orgId, input.effectId],
   });
   if (!row?.result || !input.result) return 'differs';
-  const [kept, given] = [parseJson(row.result.toString('utf8')), parseJson(input.result.text)];
+  const { text } = unsealJson(tx.vault, placeOfResult(orgId, input), row.result);
+  const [kept, given] = [parseJson(text), parseJson(input.result.text)];
   if (!kept.ok || !given.ok || canonicalText(kept.node) !== canonicalText(given.node)) return 'differs';
   return row.committed_late ? 'repeated_late' : 'repeated';
 }
@@ -93,7 +96,7 @@ function toResult(row: Judged): CommitResult | 'alone' {
 
 async function run(tx: Tx, orgId: string, input: SuccessReport): Promise<CommitResult> {
   await tx.query(lockSessions(orgId, [input]));
-  const [row] = await tx.query<Judged>(commit(orgId, [input], true));
+  const [row] = await tx.query<Judged>(commit(orgId, [input], true, tx.vault));
   const ids = { effectId: row!.effect_id, undoId: row!.undo_id };
   switch (row!.outcome) {
     case 'differs': {
@@ -119,7 +122,7 @@ export const commitEffect: Operation<SuccessReport, CommitResult> = {
   batch: {
     key: (input) => input.effectId,
     lock: (input) => ({ effectId: input.effectId }),
-    statements: (orgId, inputs) => [commit(orgId, inputs, false)],
+    statements: (orgId, inputs, vault) => [commit(orgId, inputs, false, vault)],
     read([rows], inputs) {
       const judged = new Map((rows as Judged[]).map((row) => [row.effect_id, row]));
       return inputs.map((input) => toResult(judged.get(input.effectId)!));

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { Vault } from '../domain/vault.js';
 import { columnTypes } from './column-types.js';
 
 /** A statement with its values. Named ones are prepared once per connection. */
@@ -10,6 +11,8 @@ export interface Statement {
 
 /** A transaction in which a caller talks to Postgres step by step. */
 export interface Tx {
+  /** Seals what this database keeps of arguments and results. */
+  readonly vault: Vault;
   query<R extends object>(statement: Statement): Promise<R[]>;
 }
 
@@ -30,6 +33,7 @@ export class DatabaseUnavailable extends Error {
 
 export interface DatabaseOptions {
   readonly url: string;
+  readonly vault: Vault;
   readonly maxConnections: number;
   /** How long to wait for a connection, and then for each answer. */
   readonly connectTimeoutMs: number;
@@ -141,10 +145,11 @@ async function inOneFlight(client: pg.PoolClient, statements: readonly Statement
   return results.slice(1, -1).map((result) => result.rows as object[]);
 }
 
-async function stepByStep<T>(client: pg.PoolClient, work: (tx: Tx) => Promise<T>): Promise<T> {
+async function stepByStep<T>(client: pg.PoolClient, vault: Vault, work: (tx: Tx) => Promise<T>): Promise<T> {
   await client.query('BEGIN');
   try {
     const value = await work({
+      vault,
       async query<R extends object>(statement: Statement) {
         try {
           return (await run(client, statement)).rows as R[];
@@ -200,10 +205,12 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
+  const { vault } = options;
   return {
+    vault,
     query: <R extends object>(statement: Statement) =>
       withClient(async (client) => (await run(client, statement)).rows as R[]),
-    transaction: (work) => withClient((client) => stepByStep(client, work)),
+    transaction: (work) => withClient((client) => stepByStep(client, vault, work)),
     flight: (statements) => withClient((client) => inOneFlight(client, statements)),
     close: () => pool.end(),
   };

@@ -2,11 +2,13 @@ import type { JsonText } from '../domain/json-text.js';
 import type { EffectState } from '../domain/states.js';
 import type { WakeUp } from '../domain/wake-up.js';
 import { advanceUnwind, wakeUpOf, type Advanced } from './advance-unwind.js';
+import type { Vault } from '../domain/vault.js';
 import type { Statement, Tx } from './database.js';
-import { toBytes, wordBytes } from './json-bytes.js';
+import { wordBytes } from './json-bytes.js';
 import { LEASE_EXPIRED, RENEWAL_DUE, RENEWED_LEASE } from './lease.js';
 import { lockSessions } from './lock-sessions.js';
 import type { Operation } from './operation.js';
+import { sealJson } from './sealed-json.js';
 
 export interface FailEffect {
   readonly effectId: string;
@@ -72,14 +74,14 @@ interface Judged {
   session_active: boolean | null;
 }
 
-function report(orgId: string, inputs: readonly FailEffect[]): Statement {
+function report(orgId: string, inputs: readonly FailEffect[], vault: Vault): Statement {
   return {
     name: 'fail_effect',
     text: FAIL,
     values: [
       orgId,
       inputs.map((input) => input.effectId),
-      inputs.map((input) => toBytes(input.error)),
+      inputs.map((input) => sealJson(vault, { orgId, column: 'effect_error', row: input.effectId }, input.error)),
       inputs.map((input) => input.applied),
       wordBytes('not_applied'),
     ],
@@ -93,7 +95,7 @@ function toResult(row: Judged, wake: WakeUp | null): FailEffectResult {
 
 async function run(tx: Tx, orgId: string, input: FailEffect): Promise<FailEffectResult> {
   await tx.query(lockSessions(orgId, [input]));
-  const [row] = await tx.query<Judged>(report(orgId, [input]));
+  const [row] = await tx.query<Judged>(report(orgId, [input], tx.vault));
   if (!row!.session_id || row!.session_active) return toResult(row!, null);
   // The entry that was skipped may have been the one whose turn it was.
   const [advanced] = await tx.query<Advanced>(advanceUnwind(orgId, [row!.session_id], [input.deadLetterId]));
@@ -107,7 +109,7 @@ export const failEffect: Operation<FailEffect, FailEffectResult> = {
   batch: {
     key: (input) => input.effectId,
     lock: (input) => ({ effectId: input.effectId }),
-    statements: (orgId, inputs) => [report(orgId, inputs)],
+    statements: (orgId, inputs, vault) => [report(orgId, inputs, vault)],
     read([rows], inputs) {
       const judged = new Map((rows as Judged[]).map((row) => [row.effect_id, row]));
       return inputs.map((input) => {

@@ -123,6 +123,7 @@ export class GroupCommit {
         plan.statements(
           orgId,
           waiters.map((waiter) => waiter.input),
+          this.#database.vault,
         ),
       );
       const targets = parts.flatMap(({ plan, waiters }) => waiters.map((waiter) => plan.lock(waiter.input)));
@@ -149,6 +150,7 @@ export class GroupCommit {
         rows,
         waiters.map((waiter) => waiter.input),
         orgId,
+        this.#database.vault,
       );
     } catch (error) {
       for (const waiter of waiters) waiter.reject(error);

@@ -1,4 +1,5 @@
 import { IDEMPOTENCY_KEPT_HOURS } from '../domain/limits.js';
+import { UnreadableValue, type Fingerprint, type Place } from '../domain/vault.js';
 import type { Database, Tx } from './database.js';
 
 /** Where a key counts: the same key on another route, or in another org, is another key. */
@@ -7,20 +8,20 @@ export interface KeyScope {
   readonly method: string;
   readonly path: string;
   readonly key: string;
-  /** SHA-256 of the body's canonical text. */
-  readonly bodyHash: Buffer;
+  /** Of the body's canonical text. */
+  readonly fingerprint: Fingerprint;
 }
 
 export interface KeptAnswer {
   readonly status: number;
   readonly contentType: string;
   /** Null: the answer held a secret, which is not kept. */
-  readonly body: Buffer | null;
+  readonly text: string | null;
 }
 
 export type KeyClaim =
   | { readonly kind: 'new' | 'mismatch' | 'in_progress' | 'secret_already_shown' }
-  | { readonly kind: 'replay'; readonly status: number; readonly contentType: string; readonly body: Buffer };
+  | { readonly kind: 'replay'; readonly status: number; readonly contentType: string; readonly text: string };
 
 // A hash of the scope stands for it as an advisory lock. Two scopes with one hash only delay each other.
 const LOCK = `SELECT pg_try_advisory_xact_lock(hashtextextended(concat_ws(' ', $1::uuid, $2::text, $3::text, $4::text), 0)) AS won`;
@@ -37,15 +38,22 @@ interface Row {
   body: Buffer | null;
 }
 
+/** An answer may hold what a tool gave back. No part but the last can hold a space. */
+function placeOf({ orgId, method, path, key }: KeyScope): Place {
+  return { orgId, column: 'kept_answer', row: `${method} ${path} ${key}` };
+}
+
 /** Takes the key for the rest of the transaction, or tells what it was used for. */
 export async function claimKey(tx: Tx, scope: KeyScope): Promise<KeyClaim> {
   const values = [scope.orgId, scope.method, scope.path, scope.key];
   const [lock] = await tx.query<{ won: boolean }>({ name: 'lock_idempotency_key', text: LOCK, values });
   const [kept] = await tx.query<Row>({ name: 'find_idempotency_key', text: FIND, values });
   if (!kept) return { kind: lock?.won ? 'new' : 'in_progress' };
-  if (!kept.body_hash.equals(scope.bodyHash)) return { kind: 'mismatch' };
+  if (!scope.fingerprint.matches(kept.body_hash)) return { kind: 'mismatch' };
   if (kept.body === null) return { kind: 'secret_already_shown' };
-  return { kind: 'replay', status: kept.status, contentType: kept.content_type, body: kept.body };
+  const unsealed = tx.vault.unseal(placeOf(scope), kept.body);
+  if (!unsealed.ok) throw new UnreadableValue(unsealed.fault);
+  return { kind: 'replay', status: kept.status, contentType: kept.content_type, text: unsealed.text };
 }
 
 const KEEP = `
@@ -56,8 +64,9 @@ ON CONFLICT (key, org_id, method, path) DO UPDATE SET body_hash = excluded.body_
 
 /** Keeps the answer; it commits together with what it tells. */
 export async function keepAnswer(tx: Tx, scope: KeyScope, answer: KeptAnswer): Promise<void> {
-  const { orgId, method, path, key, bodyHash } = scope;
-  const values = [orgId, method, path, key, bodyHash, answer.status, answer.contentType, answer.body];
+  const { orgId, method, path, key, fingerprint } = scope;
+  const body = answer.text === null ? null : tx.vault.seal(placeOf(scope), answer.text);
+  const values = [orgId, method, path, key, fingerprint.bytes, answer.status, answer.contentType, body];
   await tx.query({ name: 'keep_answer', text: KEEP, values });
 }
 

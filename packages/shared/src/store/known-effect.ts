@@ -1,8 +1,9 @@
 import { effectKey } from '../domain/effect-key.js';
 import type { JsonText } from '../domain/json-text.js';
 import type { EffectState } from '../domain/states.js';
+import type { Fingerprint } from '../domain/vault.js';
 import type { Tx } from './database.js';
-import { fromBytes } from './json-bytes.js';
+import { unsealJson } from './sealed-json.js';
 
 export interface EffectIds {
   readonly effectId: string;
@@ -29,7 +30,7 @@ export interface KnownRow {
 }
 
 const SELECT = `
-SELECT e.effect_id, e.undo_id, e.stack_position, e.state, e.result, e.body_hash = $4 AS same_body,
+SELECT e.effect_id, e.undo_id, e.stack_position, e.state, e.result, e.body_hash,
   s.state = 'active' AS session_active
 FROM undolog_effect_log e JOIN undolog_sessions s ON s.org_id = e.org_id AND s.session_id = e.session_id
 WHERE e.org_id = $1 AND e.session_id = $2 AND e.call_id = $3`;
@@ -40,17 +41,18 @@ export async function knownEffect(
   orgId: string,
   sessionId: string,
   callId: string,
-  bodyHash: Buffer,
+  fingerprint: Fingerprint,
 ): Promise<KnownEffect> {
-  const [row] = await tx.query<KnownRow & { same_body: boolean }>({
+  const [row] = await tx.query<KnownRow & { body_hash: Buffer }>({
     name: 'known_effect',
     text: SELECT,
-    values: [orgId, sessionId, callId, bodyHash],
+    values: [orgId, sessionId, callId],
   });
-  return row?.same_body ? judgeKnown(row) : { outcome: 'call_id_reused' };
+  if (!row || !fingerprint.matches(row.body_hash)) return { outcome: 'call_id_reused' };
+  return judgeKnown(tx, orgId, row);
 }
 
-export function judgeKnown(row: KnownRow): KnownEffect {
+export function judgeKnown({ vault }: Tx, orgId: string, row: KnownRow): KnownEffect {
   const ids: EffectIds = {
     effectId: row.effect_id,
     undoId: row.undo_id,
@@ -58,7 +60,10 @@ export function judgeKnown(row: KnownRow): KnownEffect {
     idempotencyKey: effectKey(row.effect_id),
   };
   if (row.state === 'failed') return { outcome: 'effect_failed', ...ids };
-  if (row.state === 'committed') return { outcome: 'replay', result: fromBytes(row.result), ...ids };
+  if (row.state === 'committed') {
+    const place = { orgId, column: 'effect_result', row: row.effect_id } as const;
+    return { outcome: 'replay', result: unsealJson(vault, place, row.result), ...ids };
+  }
   if (row.state === 'executing' && row.session_active) return { outcome: 'in_flight', ...ids };
   return { outcome: 'session_not_active' };
 }

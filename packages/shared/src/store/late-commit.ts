@@ -2,8 +2,9 @@ import type { JsonText } from '../domain/json-text.js';
 import type { UndoState } from '../domain/states.js';
 import type { WakeUp } from '../domain/wake-up.js';
 import { advanceUnwind, wakeUpOf, type Advanced } from './advance-unwind.js';
+import type { Place } from '../domain/vault.js';
 import type { Tx } from './database.js';
-import { toBytes } from './json-bytes.js';
+import { sealJson } from './sealed-json.js';
 import { supersedeEntry } from './supersede-entry.js';
 
 /** A success report; the ids are fresh, for what it may make necessary. */
@@ -15,6 +16,10 @@ export interface SuccessReport {
   /** For the dead letter, should the session halt at once. */
   readonly deadLetterId: string;
   readonly actor: string;
+}
+
+export function placeOfResult(orgId: string, { effectId }: SuccessReport): Place {
+  return { orgId, column: 'effect_result', row: effectId };
 }
 
 export interface LateCommit {
@@ -77,7 +82,8 @@ function needsSuccessor(look: Look): boolean {
  */
 export async function keepLateCommit(tx: Tx, orgId: string, input: SuccessReport): Promise<LateCommit> {
   const { effectId, successorId } = input;
-  await tx.query({ name: 'keep_late', text: KEEP, values: [orgId, effectId, toBytes(input.result), input.actor] });
+  const result = sealJson(tx.vault, placeOfResult(orgId, input), input.result);
+  await tx.query({ name: 'keep_late', text: KEEP, values: [orgId, effectId, result, input.actor] });
   const [look] = await tx.query<Look>({ name: 'look_late', text: LOOK, values: [orgId, effectId] });
   if (!look?.undo_id || !needsSuccessor(look)) return { effectId, undoId: look?.undo_id ?? null, wake: null };
   await supersedeEntry(tx, orgId, look.undo_id, successorId);

@@ -1,3 +1,4 @@
+import type { Vault } from '../domain/vault.js';
 import type { Statement, Tx } from './database.js';
 
 /** Which session rows a statement needs locked: by their own id, or as the session of an effect. */
@@ -13,8 +14,8 @@ export interface BatchPlan<I, R> {
   /** Two inputs with the same key never share a statement. */
   key(input: I): string;
   lock(input: I): LockTarget;
-  statements(orgId: string, inputs: readonly I[]): readonly Statement[];
-  read(rows: readonly object[][], inputs: readonly I[], orgId: string): readonly (R | 'alone')[];
+  statements(orgId: string, inputs: readonly I[], vault: Vault): readonly Statement[];
+  read(rows: readonly object[][], inputs: readonly I[], orgId: string, vault: Vault): readonly (R | 'alone')[];
 }
 
 /** One write of the product. It runs in a transaction of its own or, where it has a plan, in a shared one. */

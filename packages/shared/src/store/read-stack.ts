@@ -4,6 +4,7 @@ import { JsonText } from '../domain/json-text.js';
 import { bindResult } from '../domain/references.js';
 import type { EffectState, UndoState } from '../domain/states.js';
 import type { AttemptOutcome, UndoProof } from '../domain/verdict.js';
+import type { Place, UnsealFault, Vault } from '../domain/vault.js';
 import type { Tx } from './database.js';
 import { fromBytes } from './json-bytes.js';
 
@@ -33,12 +34,15 @@ export interface EntryView {
   readonly args: JsonText | null;
   readonly generation: number;
   readonly superseded_by: string | null;
+  /** Why arguments or a result are null although there are some. */
+  readonly unreadable: UnsealFault | null;
   readonly effect: {
     readonly effect_id: string;
     readonly tool_name: string;
     readonly effect_class: EffectClass;
     readonly state: EffectState;
-    readonly args: JsonText;
+    /** Null only when it is unreadable. */
+    readonly args: JsonText | null;
     readonly result: JsonText | null;
     readonly idempotency_key: string;
     readonly registered_at: string;
@@ -67,7 +71,7 @@ const ATTEMPTS = `
 SELECT a.undo_id, a.at, a.status, a.outcome, a.error, a.duration_ms FROM undolog_attempts a
 WHERE a.org_id = $1 AND a.undo_id = ANY ($2::uuid[]) ORDER BY a.undo_id, a.attempt`;
 
-interface Row extends Omit<EntryView, 'args' | 'reason' | 'effect' | 'attempts'> {
+interface Row extends Omit<EntryView, 'args' | 'reason' | 'unreadable' | 'effect' | 'attempts'> {
   args: Buffer | null;
   reason: Buffer | null;
   needs_result: boolean;
@@ -82,14 +86,34 @@ interface Row extends Omit<EntryView, 'args' | 'reason' | 'effect' | 'attempts'>
   committed_at: string | null;
 }
 
-function boundArgs(row: Row): JsonText | null {
-  if (row.args === null) return null;
-  if (!row.needs_result || row.result === null) return fromBytes(row.args);
-  const bound = bindResult(row.args.toString('utf8'), row.result.toString('utf8'));
-  return bound.ok ? new JsonText(bound.text) : fromBytes(row.args);
+/** What can be read of an entry's sealed values, and why the rest can't. */
+function unsealAll(
+  vault: Vault,
+  orgId: string,
+  row: Row,
+): Record<'args' | 'effectArgs' | 'result', JsonText | null> & { fault: UnsealFault | null } {
+  let fault: UnsealFault | null = null;
+  const read = (column: Place['column'], bytes: Buffer | null): JsonText | null => {
+    if (bytes === null) return null;
+    const unsealed = vault.unseal({ orgId, column, row: row.effect_id }, bytes);
+    if (unsealed.ok) return new JsonText(unsealed.text);
+    fault ??= unsealed.fault;
+    return null;
+  };
+  const args = read('undo_args', row.args);
+  const effectArgs = read('effect_args', row.effect_args);
+  const result = read('effect_result', row.result);
+  return { args, effectArgs, result, fault };
 }
 
-function entryView(row: Row, attempts: readonly AttemptView[]): EntryView {
+function boundArgs(args: JsonText | null, result: JsonText | null, needsResult: boolean): JsonText | null {
+  if (args === null || result === null || !needsResult) return args;
+  const bound = bindResult(args.text, result.text);
+  return bound.ok ? new JsonText(bound.text) : args;
+}
+
+function entryView(vault: Vault, orgId: string, row: Row, attempts: readonly AttemptView[]): EntryView {
+  const { args, effectArgs, result, fault } = unsealAll(vault, orgId, row);
   return {
     undo_id: row.undo_id,
     effect_id: row.effect_id,
@@ -102,16 +126,17 @@ function entryView(row: Row, attempts: readonly AttemptView[]): EntryView {
     compensated_at: row.compensated_at,
     fn_name: row.fn_name,
     version: row.version,
-    args: boundArgs(row),
+    args: boundArgs(args, result, row.needs_result),
     generation: row.generation,
     superseded_by: row.superseded_by,
+    unreadable: fault,
     effect: {
       effect_id: row.effect_id,
       tool_name: row.tool_name,
       effect_class: row.effect_class,
       state: row.effect_state,
-      args: fromBytes(row.effect_args),
-      result: fromBytes(row.result),
+      args: effectArgs,
+      result,
       idempotency_key: effectKey(row.effect_id),
       registered_at: row.effect_registered_at,
       executed_at: row.executed_at,
@@ -136,5 +161,5 @@ export async function readStack(tx: Tx, orgId: string, sessionId: string): Promi
   });
   const byEntry = new Map<string, AttemptView[]>(ids.map((id) => [id, []]));
   for (const { undo_id: undoId, ...attempt } of tries) byEntry.get(undoId)!.push(attempt);
-  return rows.map((row) => entryView(row, byEntry.get(row.undo_id)!));
+  return rows.map((row) => entryView(tx.vault, orgId, row, byEntry.get(row.undo_id)!));
 }

@@ -2,12 +2,13 @@ import type { EffectClass } from '../domain/effect-class.js';
 import { effectKey } from '../domain/effect-key.js';
 import type { JsonText } from '../domain/json-text.js';
 import { MAX_STACK_POSITION } from '../domain/limits.js';
+import type { Fingerprint, Place, Vault } from '../domain/vault.js';
 import type { Statement, Tx } from './database.js';
-import { toBytes } from './json-bytes.js';
 import { knownEffect, type EffectIds, type KnownEffect } from './known-effect.js';
 import { LEASE_EXPIRED, RENEWAL_DUE, RENEWED_LEASE } from './lease.js';
 import { lockSessions } from './lock-sessions.js';
 import type { Operation } from './operation.js';
+import { sealJson } from './sealed-json.js';
 
 export interface RegisterEffect {
   readonly sessionId: string;
@@ -20,7 +21,8 @@ export interface RegisterEffect {
   readonly stepIndex: number | null;
   readonly callId: string | null;
   readonly callTimeoutMs: number;
-  readonly bodyHash: Buffer | null;
+  /** Of the body; null without a `call_id`, as nothing can repeat it. */
+  readonly fingerprint: Fingerprint | null;
   readonly traceparent: string | null;
   readonly compensation: {
     readonly fnName: string;
@@ -104,8 +106,14 @@ interface Judged {
   position: number;
 }
 
-function register(orgId: string, inputs: readonly RegisterEffect[]): Statement {
+function register(orgId: string, inputs: readonly RegisterEffect[], vault: Vault): Statement {
   const column = <V>(pick: (input: RegisterEffect) => V): V[] => inputs.map(pick);
+  // Both are sealed for the effect: an entry that replaces this one takes its arguments over as they are.
+  const place = (name: 'effect_args' | 'undo_args', input: RegisterEffect): Place => ({
+    orgId,
+    column: name,
+    row: input.effectId,
+  });
   return {
     name: 'register_effect',
     text: REGISTER,
@@ -116,16 +124,16 @@ function register(orgId: string, inputs: readonly RegisterEffect[]): Statement {
       column((input) => input.undoId),
       column((input) => input.toolName),
       column((input) => input.effectClass),
-      column((input) => toBytes(input.args)),
+      column((input) => sealJson(vault, place('effect_args', input), input.args)),
       column((input) => input.stepIndex),
       column((input) => input.callId),
       column((input) => input.callTimeoutMs),
-      column((input) => input.bodyHash),
+      column((input) => input.fingerprint?.bytes ?? null),
       column((input) => input.traceparent),
       column((input) => input.compensation?.fnName ?? null),
       column((input) => input.compensation?.version ?? null),
       column((input) => input.compensation?.maxRetries ?? null),
-      column((input) => toBytes(input.compensation?.args ?? null)),
+      column((input) => sealJson(vault, place('undo_args', input), input.compensation?.args ?? null)),
       column((input) => input.compensation?.needsResult ?? false),
     ],
   };
@@ -151,15 +159,15 @@ export const registerEffect: Operation<RegisterEffect, RegisterResult> = {
   name: 'register_effect',
   async run(tx: Tx, orgId, input) {
     await tx.query(lockSessions(orgId, [input]));
-    const [row] = await tx.query<Judged>(register(orgId, [input]));
+    const [row] = await tx.query<Judged>(register(orgId, [input], tx.vault));
     const result = toResult(input, row!);
-    return result === 'alone' ? knownEffect(tx, orgId, input.sessionId, input.callId!, input.bodyHash!) : result;
+    return result === 'alone' ? knownEffect(tx, orgId, input.sessionId, input.callId!, input.fingerprint!) : result;
   },
   batch: {
     // One registration per session and statement: the next position is the highest one plus one.
     key: (input) => input.sessionId,
     lock: (input) => input,
-    statements: (orgId, inputs) => [register(orgId, inputs)],
+    statements: (orgId, inputs, vault) => [register(orgId, inputs, vault)],
     read([rows], inputs) {
       const judged = new Map((rows as Judged[]).map((row) => [row.session_id, row]));
       return inputs.map((input) => toResult(input, judged.get(input.sessionId)!));

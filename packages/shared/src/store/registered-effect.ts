@@ -22,6 +22,6 @@ export async function registeredEffect(
   await tx.query(lockSessions(orgId, [{ effectId }]));
   const [row] = await tx.query<KnownRow>({ name: 'registered_effect', text: SELECT, values: [orgId, effectId] });
   if (!row) return { outcome: 'session_not_active' };
-  const known = judgeKnown(row);
+  const known = judgeKnown(tx, orgId, row);
   return known.outcome === 'in_flight' ? { ...known, outcome: 'execute' } : known;
 }

@@ -85,7 +85,7 @@ export const effectView = z
     tool_name: z.string(),
     effect_class: z.enum(EFFECT_CLASSES),
     state: z.enum(EFFECT_STATES),
-    args: anyJson('As they came.'),
+    args: anyJson('As they came; null when they can not be read.').nullable(),
     result: anyJson('As it came.').nullable(),
     idempotency_key: z.string(),
     registered_at: timestamp,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { UNDO_STATES } from '../domain/states.js';
+import { UNSEAL_FAULTS } from '../domain/vault.js';
 import { ATTEMPT_OUTCOMES } from '../domain/verdict.js';
 import { effectView } from './effects.js';
 import { anyJson } from './json-member.js';
@@ -34,6 +35,10 @@ export const entryView = z
     args: anyJson('The body of the undo.').nullable(),
     generation: z.int(),
     superseded_by: uuid.nullable(),
+    unreadable: z
+      .enum(UNSEAL_FAULTS)
+      .nullable()
+      .meta({ description: 'Why `args`, `effect.args` or `effect.result` is null although it was given.' }),
     effect: effectView,
     attempts: z.array(attemptView),
   })

@@ -1,4 +1,5 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
+import { UnreadableValue } from '@undolog/shared/domain/vault';
 import { monotonicMs } from '@undolog/shared/runtime/clock';
 import type { Logger } from '@undolog/shared/runtime/logger';
 import { DatabaseUnavailable } from '@undolog/shared/store/database';
@@ -23,6 +24,10 @@ export function errorReplier(logger: Logger): ErrorReplier {
         untold = 0;
       }
       return refuse('unavailable');
+    }
+    if (error instanceof UnreadableValue && error.fault === 'encryption_key_missing') {
+      logger.warn({ request_id: requestId }, 'a stored value names an encryption key that this process does not have');
+      return refuse('encryption_key_missing');
     }
     // An address like /v1/sessions/%ff: thrown by decodeURIComponent, and by Express with a status.
     const malformed =

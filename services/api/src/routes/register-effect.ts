@@ -79,7 +79,7 @@ export const registerEffectRoute = defineRoute({
     'step_index_taken',
     'stack_full',
   ],
-  async handle({ body, node, params, perform, bodyHash, traceparent, resources }) {
+  async handle({ body, node, params, perform, fingerprint, traceparent, resources }) {
     const compensation = bindCompensation(body, node);
     if ('refused' in compensation) return compensation.refused;
     const result = await perform(registerEffect, {
@@ -92,7 +92,7 @@ export const registerEffectRoute = defineRoute({
       stepIndex: body.step_index ?? null,
       callId: body.call_id ?? null,
       callTimeoutMs: body.call_timeout_ms,
-      bodyHash: body.call_id === undefined ? null : bodyHash(),
+      fingerprint: body.call_id === undefined ? null : fingerprint(),
       traceparent,
       compensation: compensation.bound,
     });
