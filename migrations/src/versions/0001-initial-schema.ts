@@ -118,6 +118,8 @@ CREATE TABLE undolog_undo_stack (
   registered_at timestamptz NOT NULL DEFAULT now(),
   compensated_at timestamptz,
   superseded_by uuid,
+  -- A success report came while a try was in flight: the entry that takes over once that try is settled.
+  successor_id uuid,
   PRIMARY KEY (undo_id, org_id),
   FOREIGN KEY (session_id, org_id) REFERENCES undolog_sessions,
   CHECK ((fn_name IS NULL) = (version IS NULL) AND (fn_name IS NULL) = (args IS NULL)

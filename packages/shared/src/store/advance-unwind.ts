@@ -9,6 +9,7 @@ import type { Statement } from './database.js';
  *
  * ```
  * top settled, another entry waits          → that entry is the top
+ * top waits, and an entry came back above   → that entry is the top
  * top broken under policy halt, or none left and one broken → halted, with a dead letter
  * none left during a rollback               → active, lease restarted
  * none left                                 → compensated
@@ -23,7 +24,8 @@ WITH item AS MATERIALIZED (
   JOIN undolog_sessions s ON s.org_id = i.org_id AND s.session_id = i.session_id
   LEFT JOIN undolog_undo_stack t ON t.org_id = s.org_id AND t.undo_id = s.top_undo_id AND t.superseded_by IS NULL
   WHERE s.state IN ('failed', 'compensating')
-    AND (t.state IS NULL OR t.state NOT IN ('pending', 'active', 'running'))
+    AND (t.state IS NULL OR t.state NOT IN ('pending', 'active', 'running')
+      OR s.unwind_from IS NULL AND t.state = 'running' AND t.claimed_until IS NULL)
 ), chosen AS (
   SELECT d.*, n.undo_id AS next_undo_id, n.stack_position AS next_position, n.fence, b.undo_id AS broken_undo_id,
     b.code AS broken_code,

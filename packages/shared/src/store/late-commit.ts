@@ -1,5 +1,5 @@
 import type { JsonText } from '../domain/json-text.js';
-import type { UndoState } from '../domain/states.js';
+import type { SessionState, UndoState } from '../domain/states.js';
 import type { WakeUp } from '../domain/wake-up.js';
 import { advanceUnwind, wakeUpOf, type Advanced } from './advance-unwind.js';
 import type { Place } from '../domain/vault.js';
@@ -57,28 +57,46 @@ interface Look {
   state: UndoState | null;
   can_undo: boolean;
   in_flight: boolean;
-  session_state: string;
+  session_state: SessionState;
 }
 
-// A halted session stays halted. One whose top entry is in flight goes on once that try is over.
-const REOPEN = `
-UPDATE undolog_sessions s SET state = CASE s.state WHEN 'compensated' THEN 'compensating' ELSE s.state END,
-  wake_at = clock_timestamp(), updated_at = clock_timestamp(), unwind_from = NULL,
-  top_undo_id = (
-    SELECT u.undo_id FROM undolog_undo_stack u
-    WHERE u.org_id = s.org_id AND u.undo_id = s.top_undo_id AND u.claimed_until IS NOT NULL)
-WHERE s.org_id = $1 AND s.session_id = $2 AND s.state IN ('failed', 'compensating', 'compensated')`;
+// Settlement reads it: the entry gives way in the transaction that writes what became of the try.
+const PROMISE = `UPDATE undolog_undo_stack SET successor_id = $3 WHERE org_id = $1 AND undo_id = $2`;
 
-/** Whether the undo that there was, if any, came before the effect did; such an effect needs another one. */
+// A halted session stays halted, and its dead letter tells of the entry that stands now. A session whose top entry is
+// in flight goes on once that try is over.
+const REOPEN = `
+WITH letter AS (
+  UPDATE undolog_dead_letters SET undo_id = $4
+  WHERE org_id = $1 AND session_id = $2 AND undo_id = $3 AND state = 'open'
+), due AS MATERIALIZED (
+  SELECT s.org_id, s.session_id, s.state, u.undo_id AS top_in_flight
+  FROM undolog_sessions s
+  LEFT JOIN undolog_undo_stack u
+    ON u.org_id = s.org_id AND u.undo_id = s.top_undo_id AND u.claimed_until IS NOT NULL
+  WHERE s.org_id = $1 AND s.session_id = $2 AND s.state IN ('failed', 'compensating', 'compensated')
+), reopened AS (
+  UPDATE undolog_sessions s SET
+    state = CASE s.state WHEN 'compensated' THEN 'compensating' ELSE s.state END,
+    wake_at = clock_timestamp(), updated_at = clock_timestamp(), unwind_from = NULL, top_undo_id = d.top_in_flight
+  FROM due d WHERE s.org_id = d.org_id AND s.session_id = d.session_id
+)
+INSERT INTO undolog_audit_log (org_id, actor, action, session_id, undo_id)
+SELECT $1, 'undolog', 'session.compensating', session_id, $4 FROM due WHERE state = 'compensated'`;
+
+/**
+ * Whether the undo that there was came before the effect did; such an effect needs another one. Nothing runs the
+ * entries of a session that was completed or resolved: there the report is kept, and the effect is shown as standing.
+ */
 function needsSuccessor(look: Look): boolean {
-  if (!look.can_undo || look.in_flight || look.state === 'pending' || look.state === 'active') return false;
-  return ['failed', 'compensating', 'compensated', 'halted'].includes(look.session_state);
+  const ended = look.session_state === 'completed' || look.session_state === 'resolved';
+  return look.can_undo && !ended && look.state !== 'pending' && look.state !== 'active';
 }
 
 /**
  * Keeps a success report that came after its session had left `active`, and sees to it that the effect is undone: an
- * entry that was settled or tried already is replaced by a new one at the same position. The caller holds the session's
- * lock.
+ * entry that was settled or tried already is replaced by a new one at the same position, at once or, where a try of it
+ * is in flight, when that try is settled. The caller holds the session's lock.
  */
 export async function keepLateCommit(tx: Tx, orgId: string, input: SuccessReport): Promise<LateCommit> {
   const { effectId, successorId } = input;
@@ -86,8 +104,13 @@ export async function keepLateCommit(tx: Tx, orgId: string, input: SuccessReport
   await tx.query({ name: 'keep_late', text: KEEP, values: [orgId, effectId, result, input.actor] });
   const [look] = await tx.query<Look>({ name: 'look_late', text: LOOK, values: [orgId, effectId] });
   if (!look?.undo_id || !needsSuccessor(look)) return { effectId, undoId: look?.undo_id ?? null, wake: null };
+  if (look.in_flight) {
+    await tx.query({ name: 'promise_successor', text: PROMISE, values: [orgId, look.undo_id, successorId] });
+    return { effectId, undoId: look.undo_id, wake: null };
+  }
   await supersedeEntry(tx, orgId, look.undo_id, successorId);
-  await tx.query({ name: 'reopen_late', text: REOPEN, values: [orgId, look.session_id] });
+  const reopen = [orgId, look.session_id, look.undo_id, successorId];
+  await tx.query({ name: 'reopen_late', text: REOPEN, values: reopen });
   const advance = advanceUnwind(orgId, [look.session_id], [input.deadLetterId]);
   const [advanced] = await tx.query<Advanced>(advance);
   return { effectId, undoId: successorId, wake: wakeUpOf(orgId, advanced) };

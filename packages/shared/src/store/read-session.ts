@@ -38,17 +38,19 @@ export interface SessionView {
   readonly retry_at: string | null;
 }
 
+// An undo speaks for what it undid: one that came before the report of the effect's success does not.
 const STANDING = `
 SELECT json_agg(json_build_object(
     'effect_id', e.effect_id, 'tool_name', e.tool_name, 'stack_position', e.stack_position,
-    'reason_text', convert_from(u.reason, 'UTF8'), 'reason', coalesce(u.code, 'not_undone'),
+    'reason_text', CASE WHEN u.fn_name IS NULL OR NOT e.committed_late THEN convert_from(u.reason, 'UTF8') END, 'reason', coalesce(u.code, 'not_undone'),
     'outcome', CASE WHEN e.committed_at IS NULL THEN 'unknown' ELSE 'committed' END)
   ORDER BY e.stack_position DESC)
 FROM undolog_effect_log e JOIN undolog_undo_stack u ON u.org_id = e.org_id AND u.undo_id = e.undo_id
-WHERE e.org_id = s.org_id AND e.session_id = s.session_id AND e.state NOT IN ('failed', 'compensated')
-  AND (s.state = 'completed' AND e.reported = 'unknown' AND e.state = 'executing'
+WHERE e.org_id = s.org_id AND e.session_id = s.session_id AND e.state <> 'failed'
+  AND NOT (u.state = 'compensated' AND coalesce(e.committed_at < u.compensated_at, true))
+  AND (s.state = 'completed' AND (e.reported = 'unknown' AND e.state = 'executing' OR e.committed_late)
     OR s.state NOT IN ('active', 'completed')
-      AND coalesce(convert_from(u.reason, 'UTF8') NOT IN ('"not_applied"', '"effect_absent"'), true))`;
+      AND (e.committed_late OR coalesce(convert_from(u.reason, 'UTF8') NOT IN ('"not_applied"', '"effect_absent"'), true)))`;
 
 /** One row per session that `condition` picks; `$1` is the org. */
 export function sessionQuery(condition: string): string {

@@ -5,6 +5,7 @@ import type { Statement, Tx } from './database.js';
 import { wordBytes } from './json-bytes.js';
 import { lockSessions } from './lock-sessions.js';
 import type { Operation } from './operation.js';
+import { supersedeEntry } from './supersede-entry.js';
 
 export interface SettleEntry {
   readonly sessionId: string;
@@ -38,10 +39,12 @@ WITH item AS MATERIALIZED (
   SELECT $1::uuid AS org_id, i.* FROM unnest($2::uuid[], $3::bigint[], $4::boolean[], $5::int[], $6::text[], $7::text[], $8::float8[],
     $9::text[], $10::text[], $11::text[], $12::bytea[], $13::float8[])
     AS i (undo_id, fence, tried, status, outcome, error, duration_ms, decision, proof, code, reason, delay_ms)
-), mine AS MATERIALIZED (
-  SELECT i.*, u.session_id, u.effect_id, u.attempts, (u.attempt_open AND NOT i.tried)::int AS untried
+), held AS MATERIALIZED (
+  SELECT i.*, u.session_id, u.effect_id, u.attempts, (u.attempt_open AND NOT i.tried)::int AS untried, u.successor_id
   FROM item i JOIN undolog_undo_stack u ON u.org_id = i.org_id AND u.undo_id = i.undo_id
   WHERE u.fence = i.fence AND u.state = 'running' AND u.claimed_until IS NOT NULL
+), mine AS MATERIALIZED (
+  SELECT * FROM held WHERE successor_id IS NULL OR $14
 ), attempt AS (
   UPDATE undolog_attempts a SET status = m.status, outcome = m.outcome, error = m.error, duration_ms = m.duration_ms
   FROM mine m WHERE m.tried AND a.org_id = m.org_id AND a.undo_id = m.undo_id AND a.attempt = m.attempts
@@ -73,13 +76,14 @@ WITH item AS MATERIALIZED (
   SELECT $1, 'undolog', 'undo.' || decision, session_id, undo_id, reason
   FROM mine WHERE decision <> 'retry' ORDER BY undo_id
 )
-SELECT undo_id, session_id, decision, delay_ms FROM mine`;
+SELECT undo_id, session_id, decision, delay_ms, successor_id FROM held`;
 
 interface Settled {
   undo_id: string;
   session_id: string;
   decision: string;
   delay_ms: number | null;
+  successor_id: string | null;
 }
 
 interface Columns {
@@ -108,7 +112,8 @@ function columnsOf(settlement: Settlement): Columns {
   }
 }
 
-function statements(orgId: string, inputs: readonly SettleEntry[]): Statement[] {
+/** `giveWay`: whether entries that have a successor are written as well; the caller then lets it take over. */
+function statements(orgId: string, inputs: readonly SettleEntry[], giveWay: boolean): Statement[] {
   const columns = inputs.map((input) => columnsOf(input.settlement));
   const settle: Statement = {
     name: 'settle_entries',
@@ -127,6 +132,7 @@ function statements(orgId: string, inputs: readonly SettleEntry[]): Statement[] 
       columns.map((column) => column.code),
       columns.map((column) => column.reason),
       columns.map((column) => column.delayMs),
+      giveWay,
     ],
   };
   const sessionIds = inputs.map((input) => input.sessionId);
@@ -142,8 +148,9 @@ function statements(orgId: string, inputs: readonly SettleEntry[]): Statement[] 
 
 function toResult(orgId: string, settled: Settled | undefined, advanced: Advanced | undefined): SettleResult {
   if (!settled) return { outcome: 'lost_fence' };
-  if (settled.decision === 'retry') return { outcome: 'retry', waitMs: settled.delay_ms ?? 0 };
   const wake = wakeUpOf(orgId, advanced);
+  const goesOn = wake === null || wake.undoId === settled.undo_id;
+  if (settled.decision === 'retry' && goesOn) return { outcome: 'retry', waitMs: settled.delay_ms ?? 0 };
   return { outcome: 'settled', wake, ended: wake || !advanced ? null : advanced };
 }
 
@@ -152,19 +159,23 @@ export const settleEntry: Operation<SettleEntry, SettleResult> = {
   name: 'settle_entry',
   async run(tx: Tx, orgId, input) {
     await tx.query(lockSessions(orgId, [input]));
-    const [settle, advance] = statements(orgId, [input]);
+    const [settle, advance] = statements(orgId, [input], true);
     const [settled] = await tx.query<Settled>(settle!);
+    if (settled?.successor_id) await supersedeEntry(tx, orgId, settled.undo_id, settled.successor_id);
     const [advanced] = await tx.query<Advanced>(advance!);
     return toResult(orgId, settled, advanced);
   },
   batch: {
     key: (input) => input.sessionId,
     lock: (input) => input,
-    statements,
+    statements: (orgId, inputs) => statements(orgId, inputs, false),
     read([settled, advanced], inputs, orgId) {
       const entries = new Map((settled as Settled[]).map((row) => [row.undo_id, row]));
       const sessions = new Map((advanced as Advanced[]).map((row) => [row.session_id, row]));
-      return inputs.map((input) => toResult(orgId, entries.get(input.undoId), sessions.get(input.sessionId)));
+      return inputs.map((input) => {
+        const entry = entries.get(input.undoId);
+        return entry?.successor_id ? 'alone' : toResult(orgId, entry, sessions.get(input.sessionId));
+      });
     },
   },
 };
