@@ -8,6 +8,8 @@ export interface CompensationRetry {
   /** Calls after the first one. */
   readonly maxRetries: number;
   readonly initialMs: number;
+  /** False: undos of a vendor that is down use up their calls instead of waiting for it. */
+  readonly waitOutOutages: boolean;
 }
 
 /** The name of the inverse of `book_{kind}`. */
@@ -36,6 +38,7 @@ export async function registerCompensations(
       url: `${vendors[kind]}/cancel`,
       timeout_ms: 5_000,
       retry: { max_retries: retry.maxRetries, initial_ms: retry.initialMs, multiplier: 2, max_ms: 1_000 },
+      wait_out_outages: retry.waitOutOutages,
       outcomes: { retry: [409] },
       confirm: {
         url: `${vendors[kind]}/bookings/{args.booking_id}`,

@@ -37,9 +37,9 @@ export interface KeptRun {
 }
 
 const TRIPS_AT_ONCE = 16;
-const PATIENT: CompensationRetry = { maxRetries: 3, initialMs: 100 };
+const PATIENT: CompensationRetry = { maxRetries: 3, initialMs: 100, waitOutOutages: true };
 /** Short, so that an outage is found out within the demo's minute. */
-const IMPATIENT: CompensationRetry = { maxRetries: 2, initialMs: 50 };
+const IMPATIENT: CompensationRetry = { maxRetries: 2, initialMs: 50, waitOutOutages: false };
 
 export async function runExperiment(x: Experiment): Promise<RunReport[]> {
   return [await runWithoutUndo(x), await runWithUndo(x), ...(await runWithOutage(x))];

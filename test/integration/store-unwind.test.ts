@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Settlement } from '@undolog/shared/domain/verdict';
 import { uuidv7 } from '@undolog/shared/runtime/clock';
 import { redriveSession } from '@undolog/shared/store/redrive-session';
 import { renewClaim } from '@undolog/shared/store/renew-claim';
@@ -49,6 +50,27 @@ describe('claiming', () => {
       undoIds[0],
     );
     expect(outcomes.map((row) => row.outcome)).toEqual(['unknown', 'unknown', 'unknown', 'unknown']);
+  });
+});
+
+describe('an entry that is parked', () => {
+  const PARKED: Settlement = { kind: 'parked', delayMs: 1, code: 'host_unavailable' };
+
+  test('keeps its budget and its history, however often it is', async () => {
+    const { sessionId, undoIds } = await world.run(1);
+    await world.fail(sessionId);
+    for (let attempt = 1; attempt <= 6; attempt++) {
+      const entry = await world.mustClaim(sessionId, undoIds[0]!);
+      expect(entry).toMatchObject({ attempt, attemptsInRound: 1, mayCall: true });
+      expect((await world.settle(entry, PARKED)).outcome).toBe('retry');
+      await sleep(5);
+    }
+    expect(await world.undoStates(sessionId)).toEqual(['running']);
+    const [row] = await world.rows<object>(
+      'SELECT attempts, round_attempts, saw_unknown, code FROM undolog_undo_stack WHERE org_id = $1 AND undo_id = $2',
+      undoIds[0],
+    );
+    expect(row).toEqual({ attempts: 6, round_attempts: 0, saw_unknown: true, code: 'host_unavailable' });
   });
 });
 

@@ -116,7 +116,7 @@ export class StoreWorld {
   }
 
   settle({ sessionId, undoId, fence }: ClaimedEntry, settlement: Settlement): Promise<SettleResult> {
-    const outcome = settlement.kind === 'retry' || settlement.state === 'unconfirmed' ? 'unknown' : 'done';
+    const outcome = settlement.kind !== 'settled' || settlement.state === 'unconfirmed' ? 'unknown' : 'done';
     return this.commits.submit(settleEntry, this.orgId, {
       sessionId,
       undoId,

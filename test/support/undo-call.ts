@@ -10,6 +10,7 @@ export function compensation(spec: Partial<Compensation> & Pick<Compensation, 'u
     retry: DEFAULT_RETRY,
     outcomes: { done: [], retry: [], permanent: [], body: [] },
     async: false,
+    wait_out_outages: true,
     ...spec,
   };
 }

@@ -242,6 +242,25 @@ CREATE TABLE undolog_idempotency_keys (
 );
 CREATE INDEX undolog_idempotency_keys_age ON undolog_idempotency_keys (created_at);
 
+-- What the tries at one host of one org came to. A row that is lost costs calls, nothing else.
+CREATE TABLE undolog_breakers (
+  org_id uuid NOT NULL REFERENCES undolog_orgs,
+  -- Scheme, name and port.
+  host text COLLATE "C" NOT NULL,
+  state text NOT NULL DEFAULT 'closed' CHECK (state IN ('closed', 'open', 'half_open')),
+  since timestamptz NOT NULL DEFAULT clock_timestamp(),
+  window_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  failures integer NOT NULL DEFAULT 0,
+  answers integer NOT NULL DEFAULT 0,
+  failing_sessions text[] NOT NULL DEFAULT '{}',
+  retry_at timestamptz,
+  failed_probes integer NOT NULL DEFAULT 0,
+  next_slot_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  PRIMARY KEY (host, org_id),
+  CHECK ((state = 'closed') = (retry_at IS NULL))
+);
+CREATE INDEX undolog_breakers_open ON undolog_breakers (host) WHERE state <> 'closed';
+
 CREATE TABLE undolog_processes (
   process_id uuid PRIMARY KEY,
   role text NOT NULL CHECK (role IN ('api', 'compensator')),

@@ -11,6 +11,7 @@ import { createVendorClient } from './compensation-call.js';
 import { createDeadLetterAnnouncer } from './dead-letter.js';
 import { shareFairly, slotsFor } from './fair-share.js';
 import { HeldClaims } from './held-claims.js';
+import { HostBreakers } from './host-breakers.js';
 import { readiness } from './readiness.js';
 import { startSweeper } from './sweeper.js';
 import { Unwinder } from './unwinder.js';
@@ -41,12 +42,14 @@ export function openCompensator(config: Config, logger: Logger): Compensator {
     egress: parseEgressPolicy(config.egressAllow),
     connectionsPerOrigin: slotsFor(config.concurrency),
   });
+  const breakers = new HostBreakers(database, { minSessions: config.breakerSessions }, onError);
   const abandon = new AbortController();
   const unwinder = new Unwinder({
     commits,
     claims,
     queue,
     client,
+    breakers,
     findCompensation: cacheCompensations(database),
     deadLetters,
     metrics,
@@ -71,6 +74,7 @@ export function openCompensator(config: Config, logger: Logger): Compensator {
       await Promise.all([worker.close(), sweeper.stop()]);
       clearTimeout(timer);
       claims.stop();
+      breakers.stop();
       await Promise.all([process.close(), client.close()]);
     },
   };

@@ -16,6 +16,7 @@ import type { FindCompensation } from './compensation-cache.js';
 import type { VendorClient } from './compensation-call.js';
 import type { DeadLetterAnnouncer } from './dead-letter.js';
 import { CLAIM_LEASE_MS, type HeldClaim, type HeldClaims } from './held-claims.js';
+import type { HostBreakers } from './host-breakers.js';
 import { tryEntry } from './try-entry.js';
 
 export interface UnwinderResources {
@@ -23,6 +24,7 @@ export interface UnwinderResources {
   readonly claims: HeldClaims;
   readonly queue: Pick<CompensationQueue, 'wake'>;
   readonly client: VendorClient;
+  readonly breakers: Pick<HostBreakers, 'guard'>;
   readonly findCompensation: FindCompensation;
   readonly deadLetters: DeadLetterAnnouncer;
   readonly metrics: Pick<Metrics, 'undoOutcomes' | 'unwindSeconds'>;
@@ -85,13 +87,12 @@ export class Unwinder {
   }
 
   async #tryAndSettle(orgId: string, entry: ClaimedEntry, claim: HeldClaim): Promise<void> {
-    const { abandon, claims, client, findCompensation, logger } = this.#resources;
+    const { abandon, breakers, claims, client, findCompensation, logger } = this.#resources;
     const spec = await findCompensation(orgId, entry.fnName, entry.version);
-    const tried = await tryEntry(entry, spec, {
-      client,
-      stillHeld: () => claims.stillHeld(claim),
-      signal: abandon,
-    });
+    const context = { client, stillHeld: () => claims.stillHeld(claim), signal: abandon };
+    const tried = await breakers.guard({ orgId, sessionId: entry.sessionId, spec }, () =>
+      tryEntry(entry, spec, context),
+    );
     if (!tried)
       return logger.warn({ org_id: orgId, undo_id: entry.undoId }, 'claim lost before the call; another worker has it');
     const { sessionId, undoId, fence } = entry;

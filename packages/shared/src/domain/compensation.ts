@@ -66,6 +66,13 @@ export interface Compensation {
   readonly confirm?: ConfirmSpec;
   readonly lookup?: LookupSpec;
   readonly async: boolean;
+  /** Whether its entries wait while their host is down; false: they use up their budgets and halt. */
+  readonly wait_out_outages: boolean;
+}
+
+/** Whom a compensation calls: scheme, name and port. */
+export function hostOf({ url }: Pick<Compensation, 'url'>): string {
+  return new URL(url).origin;
 }
 
 export const DEFAULT_RETRY: RetryPolicy = {

@@ -7,4 +7,6 @@ export interface Standing {
   readonly openDeadLetters: number;
   /** Age of the session that has been halted longest; 0 when none is. */
   readonly oldestHaltedSeconds: number;
+  /** Hosts, each of one org, whose entries wait for it. */
+  readonly openBreakers: number;
 }

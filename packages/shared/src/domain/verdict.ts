@@ -41,4 +41,6 @@ export type Settlement =
   | { readonly kind: 'settled'; readonly state: Extract<UndoState, 'compensated'>; readonly proof: UndoProof }
   | { readonly kind: 'settled'; readonly state: Extract<UndoState, 'failed' | 'unconfirmed'>; readonly code: string }
   | { readonly kind: 'settled'; readonly state: Extract<UndoState, 'skipped'>; readonly reason: string }
-  | { readonly kind: 'retry'; readonly delayMs: number; readonly code: string };
+  | { readonly kind: 'retry'; readonly delayMs: number; readonly code: string }
+  /** As `retry`, but what was tried uses up nothing of the budget: it is not the entry's fault. */
+  | { readonly kind: 'parked'; readonly delayMs: number; readonly code: string };

@@ -77,6 +77,11 @@ export const VARIABLES = {
     unset: '50',
     doc: 'How many undo entries one compensator runs at a time.',
   },
+  UNDOLOG_BREAKER_SESSIONS: {
+    schema: wholeNumber(0, 1000).default(5),
+    unset: '5',
+    doc: 'Undos of this many sessions must fail at a host of an org before its entries wait for it; 0: they never wait.',
+  },
   UNDOLOG_SWEEP_MS: {
     schema: wholeNumber(100, 3_600_000).default(5000),
     unset: '5000',
@@ -123,6 +128,7 @@ export interface Config {
   /** The text of the allow-list; `egress-policy.ts` reads it. */
   readonly egressAllow: string;
   readonly concurrency: number;
+  readonly breakerSessions: number;
   readonly sweepMs: number;
   readonly rateLimitPerSecond: number | undefined;
   readonly databaseConnections: number;
@@ -183,6 +189,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     previousEncryptionKeys: values.UNDOLOG_ENCRYPTION_KEY_PREVIOUS,
     egressAllow: values.UNDOLOG_EGRESS_ALLOW,
     concurrency: values.UNDOLOG_CONCURRENCY,
+    breakerSessions: values.UNDOLOG_BREAKER_SESSIONS,
     sweepMs: values.UNDOLOG_SWEEP_MS,
     rateLimitPerSecond: values.UNDOLOG_RATE_LIMIT,
     databaseConnections: values.UNDOLOG_DB_POOL,

@@ -91,15 +91,21 @@ function addStanding(registry: Registry, readStanding: () => Promise<Standing>):
     help: 'Age of the session that has been halted longest.',
     registers,
   });
+  const breakers = new Gauge({
+    name: 'undolog_breakers_open',
+    help: 'Hosts that are down, each of one org: their entries wait.',
+    registers,
+  });
   return async () => {
     const standing = await readStanding().catch(() => undefined);
     // Old figures must not pass for new ones, so the gauges are emptied when Postgres does not answer.
     if (!standing) {
-      for (const gauge of [deadLetters, oldest]) gauge.remove();
+      for (const gauge of [deadLetters, oldest, breakers]) gauge.remove();
       return sessions.reset();
     }
     for (const [state, count] of Object.entries(standing.sessionsByState)) sessions.set({ state }, count);
     deadLetters.set(standing.openDeadLetters);
     oldest.set(standing.oldestHaltedSeconds);
+    breakers.set(standing.openBreakers);
   };
 }

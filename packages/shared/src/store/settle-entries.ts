@@ -40,7 +40,9 @@ WITH item AS MATERIALIZED (
     $9::text[], $10::text[], $11::text[], $12::bytea[], $13::float8[])
     AS i (undo_id, fence, tried, status, outcome, error, duration_ms, decision, proof, code, reason, delay_ms)
 ), held AS MATERIALIZED (
-  SELECT i.*, u.session_id, u.effect_id, u.attempts, (u.attempt_open AND NOT i.tried)::int AS untried, u.successor_id
+  SELECT i.*, u.session_id, u.effect_id, u.attempts, u.successor_id,
+    (u.attempt_open AND NOT i.tried)::int AS untried,
+    (u.attempt_open AND (i.decision = 'parked' OR NOT i.tried))::int AS uncounted
   FROM item i JOIN undolog_undo_stack u ON u.org_id = i.org_id AND u.undo_id = i.undo_id
   WHERE u.fence = i.fence AND u.state = 'running' AND u.claimed_until IS NOT NULL
 ), mine AS MATERIALIZED (
@@ -53,14 +55,14 @@ WITH item AS MATERIALIZED (
   USING mine m WHERE m.untried = 1 AND a.org_id = m.org_id AND a.undo_id = m.undo_id AND a.attempt = m.attempts
 ), entry AS (
   UPDATE undolog_undo_stack u SET
-    state = CASE m.decision WHEN 'retry' THEN 'running' ELSE m.decision END,
+    state = CASE WHEN m.decision IN ('retry', 'parked') THEN 'running' ELSE m.decision END,
     claimed_until = NULL, attempt_open = false,
     attempts = u.attempts - m.untried,
-    round_attempts = u.round_attempts - m.untried,
+    round_attempts = u.round_attempts - m.uncounted,
     saw_unknown = u.saw_unknown OR coalesce(m.outcome = 'unknown', false),
     proof = m.proof, code = m.code, reason = m.reason,
     compensated_at = CASE m.decision WHEN 'compensated' THEN clock_timestamp() END,
-    next_attempt_at = CASE m.decision WHEN 'retry'
+    next_attempt_at = CASE WHEN m.decision IN ('retry', 'parked')
       THEN clock_timestamp() + m.delay_ms * interval '1 millisecond' END
   FROM mine m
   WHERE u.org_id = m.org_id AND u.undo_id = m.undo_id
@@ -74,7 +76,7 @@ WITH item AS MATERIALIZED (
 ), audit AS (
   INSERT INTO undolog_audit_log (org_id, actor, action, session_id, undo_id, reason)
   SELECT $1, 'undolog', 'undo.' || decision, session_id, undo_id, reason
-  FROM mine WHERE decision <> 'retry' ORDER BY undo_id
+  FROM mine WHERE decision NOT IN ('retry', 'parked') ORDER BY undo_id
 )
 SELECT undo_id, session_id, decision, delay_ms, successor_id FROM held`;
 
@@ -96,8 +98,8 @@ interface Columns {
 
 function columnsOf(settlement: Settlement): Columns {
   const none = { proof: null, code: null, reason: null, delayMs: null };
-  if (settlement.kind === 'retry') {
-    return { ...none, decision: 'retry', code: settlement.code, delayMs: settlement.delayMs };
+  if (settlement.kind !== 'settled') {
+    return { ...none, decision: settlement.kind, code: settlement.code, delayMs: settlement.delayMs };
   }
   switch (settlement.state) {
     case 'compensated':
@@ -150,7 +152,8 @@ function toResult(orgId: string, settled: Settled | undefined, advanced: Advance
   if (!settled) return { outcome: 'lost_fence' };
   const wake = wakeUpOf(orgId, advanced);
   const goesOn = wake === null || wake.undoId === settled.undo_id;
-  if (settled.decision === 'retry' && goesOn) return { outcome: 'retry', waitMs: settled.delay_ms ?? 0 };
+  const waits = settled.decision === 'retry' || settled.decision === 'parked';
+  if (waits && goesOn) return { outcome: 'retry', waitMs: settled.delay_ms ?? 0 };
   return { outcome: 'settled', wake, ended: wake || !advanced ? null : advanced };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BREAKER_STATES } from '../domain/breaker.js';
 import {
   BODY_RULE_VERDICTS,
   COMPENSATION_METHODS,
@@ -108,6 +109,10 @@ const putCompensation = z
     confirm: confirm.exactOptional(),
     lookup: lookup.exactOptional(),
     async: z.boolean().default(false),
+    wait_out_outages: z.boolean().default(true).meta({
+      description:
+        'Its entries wait while their host is down. false: they use up their budgets, and the session halts.',
+    }),
   })
   .meta({ id: 'PutCompensation' });
 
@@ -131,6 +136,9 @@ export const compensationView = z
     created_at: timestamp,
     paused: z.boolean().meta({ description: 'All its versions are: no entry of it is called.' }),
     pause_reason: anyJson('As it was given.').nullable(),
+    breaker: z
+      .object({ state: z.enum(BREAKER_STATES), since: timestamp.nullable(), retry_at: timestamp.nullable() })
+      .meta({ description: "Of the address's host; not closed: its entries wait until the host answers again." }),
   })
   .meta({ id: 'Compensation' });
 

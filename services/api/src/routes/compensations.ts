@@ -1,4 +1,4 @@
-import type { Compensation } from '@undolog/shared/domain/compensation';
+import { hostOf, type Compensation } from '@undolog/shared/domain/compensation';
 import { faultOfCompensation, type CompensationFault } from '@undolog/shared/domain/compensation-faults';
 import { stringifyWithText } from '@undolog/shared/domain/json-serialize';
 import { JsonText, memberOf, type JsonNode } from '@undolog/shared/domain/json-text';
@@ -10,14 +10,19 @@ import {
   readCompensation,
   type RegisteredCompensation,
 } from '@undolog/shared/store/read-compensations';
+import { readBreakers, UNTROUBLED, type BreakerView } from '@undolog/shared/store/read-breakers';
 import { compensationName, compensationView, putCompensationBody } from '@undolog/shared/wire/compensations';
 import { whole } from '@undolog/shared/wire/paging';
 import { answer, refuse, type Reply } from '../reply.js';
-import { defineRoute, type Route } from '../route.js';
+import { defineRoute, type RequestContext, type Route } from '../route.js';
 
 const PATH = '/v1/compensations/{fn_name}/{version}';
 
-function view({ fnName, version, spec, createdAt, pauseReason }: RegisteredCompensation, role: Role): JsonText {
+function view(
+  { fnName, version, spec, createdAt, pauseReason }: RegisteredCompensation,
+  breaker: BreakerView,
+  role: Role,
+): JsonText {
   const shown = {
     fn_name: fnName,
     version,
@@ -25,9 +30,20 @@ function view({ fnName, version, spec, createdAt, pauseReason }: RegisteredCompe
     created_at: createdAt,
     paused: pauseReason !== null,
     pause_reason: pauseReason,
+    breaker,
   };
   const json = new JsonText(stringifyWithText(shown));
   return role === 'operator' ? redactText(json) : json;
+}
+
+/** Compensations as they are shown, each with the breaker of its host. */
+async function viewsOf(
+  all: readonly RegisteredCompensation[],
+  { caller, resources }: RequestContext,
+): Promise<JsonText[]> {
+  const hosts = all.map(({ spec }) => hostOf(spec));
+  const breakers = await readBreakers(resources.database, caller.orgId, [...new Set(hosts)]);
+  return all.map((one, index) => view(one, breakers.get(hosts[index]!) ?? UNTROUBLED, caller.role));
 }
 
 /** Each address is judged by what it resolves to now, and once more at every call. */
@@ -72,7 +88,8 @@ const put = defineRoute({
     'ambiguous_outcome',
     'confirm_required',
   ],
-  async handle({ body: spec, node, bodyHash, caller, params, perform, resources }) {
+  async handle(context) {
+    const { body: spec, node, bodyHash, caller, params, perform, resources } = context;
     const name = compensationName.safeParse(params);
     if (!name.success) {
       const errors = name.error.issues.map(({ path, message }) => ({ path: `/${path.join('/')}`, message }));
@@ -88,7 +105,8 @@ const put = defineRoute({
     const { outcome } = await perform(putCompensation, input);
     if (outcome === 'immutable') return refuse('compensation_immutable');
     const kept = await readCompensation(resources.database, caller.orgId, fnName, version);
-    return answer(outcome === 'created' ? 201 : 200, view(kept!, caller.role));
+    const [shown] = await viewsOf([kept!], context);
+    return answer(outcome === 'created' ? 201 : 200, shown);
   },
 });
 
@@ -99,9 +117,9 @@ const list = defineRoute({
   summary: 'List all compensations, by name and version',
   answers: { 200: { description: 'Every version.', schema: whole(compensationView) } },
   refusals: [],
-  async handle({ caller, resources }) {
-    const all = await listCompensations(resources.database, caller.orgId);
-    return answer(200, { data: all.map((one) => view(one, caller.role)) });
+  async handle(context) {
+    const all = await listCompensations(context.resources.database, context.caller.orgId);
+    return answer(200, { data: await viewsOf(all, context) });
   },
 });
 
@@ -112,12 +130,15 @@ const read = defineRoute({
   summary: 'Read a version of a compensation',
   answers: { 200: { description: 'The compensation, defaults filled in.', schema: compensationView } },
   refusals: ['not_found'],
-  async handle({ caller, params, resources }) {
+  async handle(context) {
+    const { caller, params, resources } = context;
     const name = compensationName.safeParse(params);
     if (!name.success) return refuse('not_found');
     const { fn_name: fnName, version } = name.data;
     const found = await readCompensation(resources.database, caller.orgId, fnName, version);
-    return found ? answer(200, view(found, caller.role)) : refuse('not_found');
+    if (!found) return refuse('not_found');
+    const [shown] = await viewsOf([found], context);
+    return answer(200, shown);
   },
 });
 
