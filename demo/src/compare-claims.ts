@@ -15,14 +15,26 @@ export interface Disagreement {
   readonly detail: string;
 }
 
+export interface Expectation {
+  /** Whether sessions may still be on their way: a vendor that they wait for is down. */
+  readonly mayWait: boolean;
+}
+
 /** Every way in which the ledgers contradict UndoLog, or break its promises of order and identity; empty is good. */
-export function compareClaims(claims: readonly TripClaim[], ledgers: Ledgers): Disagreement[] {
+export function compareClaims(
+  claims: readonly TripClaim[],
+  ledgers: Ledgers,
+  expectation: Expectation,
+): Disagreement[] {
   const trips = readTrips(ledgers);
   const claimed = new Map(claims.map((claim) => [claim.trip, claim]));
   const found: Disagreement[] = [...auditLedgers(ledgers, []).orderViolations];
   for (const claim of claims) {
     const facts = trips.get(claim.trip);
-    const details = [...compareSession(claim, facts), ...claim.undos.flatMap((undo) => compareUndo(undo, facts))];
+    const details = [
+      ...compareSession(claim, facts, expectation),
+      ...claim.undos.flatMap((undo) => compareUndo(undo, facts)),
+    ];
     found.push(...details.map((detail) => ({ trip: claim.trip, detail })));
   }
   for (const facts of trips.values()) {
@@ -33,7 +45,7 @@ export function compareClaims(claims: readonly TripClaim[], ledgers: Ledgers): D
   return found;
 }
 
-function compareSession(claim: TripClaim, facts: TripFacts | undefined): string[] {
+function compareSession(claim: TripClaim, facts: TripFacts | undefined, { mayWait }: Expectation): string[] {
   const standing = standingBookings(facts).map(({ bookingId }) => bookingId);
   switch (claim.state) {
     case 'completed':
@@ -43,9 +55,11 @@ function compareSession(claim: TripClaim, facts: TripFacts | undefined): string[
       return standing.length === 0 ? [] : [`UndoLog says compensated, but ${standing.join(', ')} still stands`];
     case 'halted':
       return claim.fullyCompensated ? ['UndoLog says halted and fully compensated at once'] : [];
+    case 'compensating':
+      if (!mayWait) return [`UndoLog never settled it: ${claim.state}`];
+      return claim.fullyCompensated ? ['UndoLog says compensating and fully compensated at once'] : [];
     case 'active':
     case 'failed':
-    case 'compensating':
     case 'resolved':
       return [`UndoLog never settled it: ${claim.state}`];
     default:

@@ -8,6 +8,7 @@ export interface CompensationRetry {
   /** Calls after the first one. */
   readonly maxRetries: number;
   readonly initialMs: number;
+  readonly maxMs: number;
   /** False: undos of a vendor that is down use up their calls instead of waiting for it. */
   readonly waitOutOutages: boolean;
 }
@@ -37,7 +38,7 @@ export async function registerCompensations(
     await client.put(`/v1/compensations/${cancelName(kind)}/${COMPENSATION_VERSION}`, {
       url: `${vendors[kind]}/cancel`,
       timeout_ms: 5_000,
-      retry: { max_retries: retry.maxRetries, initial_ms: retry.initialMs, multiplier: 2, max_ms: 1_000 },
+      retry: { max_retries: retry.maxRetries, initial_ms: retry.initialMs, multiplier: 2, max_ms: retry.maxMs },
       wait_out_outages: retry.waitOutOutages,
       outcomes: { retry: [409] },
       confirm: {

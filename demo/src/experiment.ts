@@ -1,14 +1,15 @@
 /**
- * The experiment: the same trips three times, each time with vendors whose books are empty.
+ * The experiment: the same trips four times, each time with vendors whose books are empty.
  *
  * 1. Nothing compensates: flight and hotel of a trip without a car stay charged.
  * 2. With UndoLog.
  * 3. With UndoLog, while the hotel's cancel endpoint goes down in the middle. Once it is back, the halted sessions get
  *    another round; the ledgers are judged before and after.
+ * 4. The same outage, and the undos wait it out: the ledgers are judged while it lasts and when it is over.
  */
 import { bookTrip, bookTripWithUndo } from './agent.js';
 import { auditLedgers } from './audit-ledgers.js';
-import { compareClaims } from './compare-claims.js';
+import { compareClaims, type Expectation } from './compare-claims.js';
 import { registerCompensations, type CompensationRetry } from './compensations.js';
 import type { Itinerary, TripBatch } from './itineraries.js';
 import { mapConcurrently } from './map-concurrently.js';
@@ -19,7 +20,7 @@ import { reportRun, type RunReport } from './report.js';
 import { readClaims } from './undolog-claims.js';
 import { createOrg, UndoLogClient } from './undolog-client.js';
 import { startVendors, type Vendors } from './vendors.js';
-import { waitUntilSettled } from './wait-until-settled.js';
+import { waitUntilParked, waitUntilSettled } from './wait-until-settled.js';
 
 export interface Experiment {
   readonly batch: TripBatch;
@@ -37,12 +38,16 @@ export interface KeptRun {
 }
 
 const TRIPS_AT_ONCE = 16;
-const PATIENT: CompensationRetry = { maxRetries: 3, initialMs: 100, waitOutOutages: true };
+const PATIENT: CompensationRetry = { maxRetries: 3, initialMs: 100, maxMs: 1_000, waitOutOutages: true };
 /** Short, so that an outage is found out within the demo's minute. */
-const IMPATIENT: CompensationRetry = { maxRetries: 2, initialMs: 50, waitOutOutages: false };
+const IMPATIENT: CompensationRetry = { maxRetries: 2, initialMs: 50, maxMs: 1_000, waitOutOutages: false };
+/** Long enough for several trips to fail before the calls of the first are used up: one alone makes no outage. */
+const WAITING: CompensationRetry = { maxRetries: 3, initialMs: 1_000, maxMs: 4_000, waitOutOutages: true };
+/** UndoLog's breaker opens when the undos of this many sessions fail. */
+const SESSIONS_OF_AN_OUTAGE = 5;
 
 export async function runExperiment(x: Experiment): Promise<RunReport[]> {
-  return [await runWithoutUndo(x), await runWithUndo(x), ...(await runWithOutage(x))];
+  return [await runWithoutUndo(x), await runWithUndo(x), ...(await runWithOutage(x)), ...(await runWithBreaker(x))];
 }
 
 async function runWithoutUndo(x: Experiment): Promise<RunReport> {
@@ -82,6 +87,24 @@ async function runWithOutage(x: Experiment): Promise<RunReport[]> {
   await redriveSessions(x.undolog.databaseUrl, orgId, halted, onError);
   await waitUntilSettled(client);
   return [during, await judge(x, 'after re-drive', vendors, client, performance.now() - redrivenMs)];
+}
+
+async function runWithBreaker(x: Experiment): Promise<RunReport[]> {
+  const run = 'down, with breaker';
+  const { vendors, client } = await openRun(x, run, 'breaker', WAITING);
+  const failing = x.batch.soldOutTrips.length;
+  const firstUp = Math.min(Math.floor(failing / 2), failing - SESSIONS_OF_AN_OUTAGE);
+  await vendors.takeHotelCancellationsDown(Math.max(0, firstUp));
+  const startedMs = performance.now();
+  await travel(x, run, (itinerary) => bookTripWithUndo(client, vendors.urls, itinerary));
+  await waitUntilParked(client);
+  const during = await judge(x, run, vendors, client, performance.now() - startedMs, { mayWait: true });
+
+  await vendors.bringHotelCancellationsUp();
+  x.progress.log('hotel back: nobody needs to do anything');
+  const backMs = performance.now();
+  await waitUntilSettled(client);
+  return [during, await judge(x, 'after it is back', vendors, client, performance.now() - backMs)];
 }
 
 async function openVendors(x: Experiment, name: string): Promise<Vendors> {
@@ -124,11 +147,12 @@ async function judge(
   vendors: Vendors,
   client: UndoLogClient,
   durationMs: number,
+  { mayWait }: Expectation = { mayWait: false },
 ): Promise<RunReport> {
   const claims = await readClaims(client);
   const ledgers = await vendors.ledgers();
   const verdict = auditLedgers(ledgers, tripNames(x));
-  return reportRun({ run, verdict, claims, disagreements: compareClaims(claims, ledgers), durationMs });
+  return reportRun({ run, verdict, claims, disagreements: compareClaims(claims, ledgers, { mayWait }), durationMs });
 }
 
 function tripNames(x: Experiment): string[] {

@@ -11,6 +11,8 @@ export interface RunReport {
   readonly fully_compensated: number;
   /** From 0 to 1 of the failed sagas; null when none failed. */
   readonly fully_compensated_share: number | null;
+  /** Sessions whose undo UndoLog says is still on its way; null in a run without UndoLog. */
+  readonly waiting: number | null;
   /** Sessions that UndoLog calls halted, and undo entries that it calls unconfirmed; null in a run without UndoLog. */
   readonly halted: number | null;
   readonly unconfirmed: number | null;
@@ -46,7 +48,8 @@ export function reportRun(o: {
     orphaned_cost_cents: verdict.orphanedCents,
     fully_compensated: verdict.fullyCompensated,
     fully_compensated_share: verdict.failedSagas === 0 ? null : verdict.fullyCompensated / verdict.failedSagas,
-    halted: claims === undefined ? null : claims.filter(({ state }) => state === 'halted').length,
+    waiting: inState(claims, 'compensating'),
+    halted: inState(claims, 'halted'),
     unconfirmed:
       claims === undefined
         ? null
@@ -55,4 +58,8 @@ export function reportRun(o: {
     duration_ms: Math.round(o.durationMs),
     disagreements: o.disagreements,
   };
+}
+
+function inState(claims: readonly TripClaim[] | undefined, wanted: TripClaim['state']): number | null {
+  return claims === undefined ? null : claims.filter(({ state }) => state === wanted).length;
 }

@@ -25,6 +25,7 @@ const ROWS: readonly Row[] = [
       run.fully_compensated_share === null ? NOT_APPLICABLE : `${Math.floor(run.fully_compensated_share * 100)} %`,
     bad: (run) => run.fully_compensated < run.failed_sagas,
   },
+  { label: 'waiting for a vendor', text: (run) => count(run.waiting) },
   { label: 'halted', text: (run) => count(run.halted), bad: (run) => (run.halted ?? 0) > 0 },
   { label: 'unconfirmed', text: (run) => count(run.unconfirmed), bad: (run) => (run.unconfirmed ?? 0) > 0 },
   {

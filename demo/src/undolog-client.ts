@@ -12,6 +12,7 @@ export interface StackEntry {
   readonly undo_id: string;
   readonly stack_position: number;
   readonly state: UndoState;
+  readonly code: string | null;
   readonly fn_name: string | null;
   readonly superseded_by: string | null;
   readonly effect: {

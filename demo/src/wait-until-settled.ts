@@ -19,3 +19,16 @@ export async function waitUntilSettled(client: UndoLogClient): Promise<number> {
     await sleep(POLL_MS);
   }
 }
+
+/** Waits until every session that is still on its way waits for a vendor that is down. */
+export async function waitUntilParked(client: UndoLogClient): Promise<void> {
+  const deadline = performance.now() + DEADLINE_MS;
+  while (!(await allParked(client)) && performance.now() < deadline) await sleep(POLL_MS);
+}
+
+async function allParked(client: UndoLogClient): Promise<boolean> {
+  if ((await client.sessions('failed')).length > 0) return false;
+  const underWay = await client.sessions('compensating');
+  const stacks = await Promise.all(underWay.map(({ session_id: id }) => client.stack(id)));
+  return stacks.every((stack) => stack.some(({ code }) => code === 'host_unavailable'));
+}

@@ -4,6 +4,7 @@ import { compareClaims } from '@undolog/demo/compare-claims';
 import { CAR_FAILURE_RATE, createTripBatch } from '@undolog/demo/itineraries';
 import { VENDOR_KINDS, type LedgerLine, type Ledgers, type VendorKind } from '@undolog/demo/ledger';
 import type { TripClaim, UndoClaim } from '@undolog/demo/undolog-claims';
+import { reportRun } from '@undolog/demo/report';
 import { VendorBooks } from '@undolog/demo/vendor-books';
 
 const DETAILS = { distance_km: 1_000, nights: 2, stars: 3, days: 2, seats: 4 };
@@ -72,7 +73,7 @@ function tamper(ledgers: Ledgers, kind: VendorKind, change: (line: LedgerLine) =
 }
 
 const details = (claims: readonly TripClaim[], ledgers: Ledgers): string[] =>
-  compareClaims(claims, ledgers).map(({ trip, detail }) => `${trip}: ${detail}`);
+  compareClaims(claims, ledgers, { mayWait: false }).map(({ trip, detail }) => `${trip}: ${detail}`);
 
 describe('the judgement of the vendors’ ledgers', () => {
   test('counts as orphaned the money on bookings of trips that did not complete, and no other', () => {
@@ -169,6 +170,41 @@ describe('the comparison of UndoLog with the ledgers', () => {
     const [done, unwound] = claimsAfterUnwind();
     const claims = [done, { ...unwound, state: 'compensating' as const, fullyCompensated: false }];
     expect(details(claims, unwindInOrder().ledgers())).toEqual(['t-2: UndoLog never settled it: compensating']);
+  });
+
+  test('agrees with a session that waits for its vendor, and only while it may', () => {
+    const vendors = bookBothTrips();
+    vendors.unavailable('hotel', 't-2', 'hotel-0002');
+    const [done, unwound] = claimsAfterUnwind();
+    const undos = [
+      undo('t-2', 'car', 'skipped', null),
+      undo('t-2', 'hotel', 'running', 'hotel-0002'),
+      undo('t-2', 'flight', 'active', 'flight-0002'),
+    ];
+    const waiting = { ...unwound, state: 'compensating' as const, fullyCompensated: false, undos };
+    const ledgers = vendors.ledgers();
+    expect(compareClaims([done, waiting], ledgers, { mayWait: true })).toEqual([]);
+    expect(details([done, waiting], ledgers)).toEqual(['t-2: UndoLog never settled it: compensating']);
+    const claims = [done, waiting];
+    const run = { run: 'x', verdict: auditLedgers(ledgers, []), claims, disagreements: [], durationMs: 1 };
+    expect(reportRun(run)).toMatchObject({ waiting: 1, halted: 0, unconfirmed: 0, fully_compensated: 0 });
+  });
+
+  test('disagrees, also while sessions may wait, when the flight was told to cancel before the hotel', () => {
+    const vendors = bookBothTrips();
+    vendors.cancel('flight', 't-2', 'flight-0002');
+    const [done, unwound] = claimsAfterUnwind();
+    const undos = [
+      undo('t-2', 'car', 'skipped', null),
+      undo('t-2', 'hotel', 'running', 'hotel-0002'),
+      undo('t-2', 'flight', 'active', 'flight-0002'),
+    ];
+    const waiting = { ...unwound, state: 'compensating' as const, fullyCompensated: false, undos };
+    const found = compareClaims([done, waiting], vendors.ledgers(), { mayWait: true }).map(({ detail }) => detail);
+    expect(found).toEqual([
+      'the flight was told to cancel before the hotel was cancelled',
+      'flight-0002 was told to cancel, but its undo is active',
+    ]);
   });
 
   test('agrees with halted and unconfirmed, for which nothing is claimed that the ledger would have to show', () => {
