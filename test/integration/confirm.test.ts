@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createVendorClient, type VendorClient } from '@undolog/compensator/compensation-call';
-import { askOnce, confirmUrl, pollUntilAgreed } from '@undolog/compensator/confirm';
+import { askOnce, confirmDone, confirmUrl } from '@undolog/compensator/confirm';
 import type { ConfirmSpec } from '@undolog/shared/domain/compensation';
 import { parseEgressPolicy } from '@undolog/shared/runtime/egress-policy';
 import { OddVendor, type Treatment } from '../support/odd-vendor.js';
@@ -10,7 +10,7 @@ const RECORD = '/bookings/b-1';
 
 let vendor: OddVendor;
 let client: VendorClient;
-const forEver = new AbortController().signal;
+const asker = (signal = new AbortController().signal) => ({ client, signal });
 
 beforeEach(async () => {
   vendor = new OddVendor();
@@ -67,13 +67,13 @@ describe('one look at the record', () => {
     ['the value in a body that is too long', 200, `{"state":"cancelled","x":"${'x'.repeat(70_000)}"}`, 'not_agreed'],
   ])('takes %s (%d) for what it is', async (_name, status, body, agreement) => {
     record([status, body]);
-    expect(await askOnce(client, call(), forEver)).toBe(agreement);
+    expect(await askOnce(call(), asker())).toBe(agreement);
     expect(vendor.ledger.map(({ method, path }) => [method, path])).toEqual([['GET', RECORD]]);
   });
 
   test('takes no redirect for an answer, not even one that is listed', async () => {
     record([302, '']);
-    expect(await askOnce(client, call({ done_on_status: [302] }), forEver)).toBe('not_agreed');
+    expect(await askOnce(call({ done_on_status: [302] }), asker())).toBe('not_agreed');
     expect(vendor.ledger).toHaveLength(1);
   });
 
@@ -81,67 +81,52 @@ describe('one look at the record', () => {
     const bad: Treatment[] = [(_request, _response, socket) => socket.resetAndDestroy(), () => {}];
     for (const treatment of bad) {
       vendor.on(RECORD, treatment);
-      expect(await askOnce(client, call({}, 200), forEver)).toBe('not_agreed');
+      expect(await askOnce(call({}, 200), asker())).toBe('not_agreed');
     }
   });
 
   test('asks nobody when the address has no value, or the compensation no record', async () => {
     const unknown = call({ url: vendor.url('/bookings/{args.nothing}') });
     expect(confirmUrl(unknown)).toBeUndefined();
-    expect(await askOnce(client, unknown, forEver)).toBe('not_agreed');
+    expect(await askOnce(unknown, asker())).toBe('not_agreed');
     const none = undoCall(compensation({ url: vendor.url('/undo') }));
-    expect(await askOnce(client, none, forEver)).toBe('not_agreed');
+    expect(await askOnce(none, asker())).toBe('not_agreed');
     expect(vendor.connections).toBe(0);
   });
 });
 
-describe('polling the record', () => {
-  test('C80: goes on over errors and an old state until it agrees, and then stops', async () => {
-    record(BOOKED, [500, ''], [503, ''], BOOKED, CANCELLED, BOOKED);
-    expect(await pollUntilAgreed(client, call(), forEver)).toBe('agreed');
-    expect(vendor.seenAt(RECORD)).toHaveLength(5);
+describe('asking about an undo that the vendor called done', () => {
+  const confirming = (leftMs: number) => ({ leftMs, location: null });
+
+  test('C80: goes on over errors and an old state', async () => {
+    record([500, ''], [503, ''], BOOKED, CANCELLED);
+    for (let n = 0; n < 3; n++) {
+      expect(await confirmDone(call(), confirming(500), false, asker())).toMatchObject({ kind: 'retry', delayMs: 50 });
+    }
+    expect(await confirmDone(call(), confirming(500), false, asker())).toMatchObject({ proof: 'confirmed' });
   });
 
-  test('ends with its budget, after a last look at the very end, and keeps its interval', async () => {
-    record(BOOKED);
-    const startedMs = performance.now();
-    expect(await pollUntilAgreed(client, call({ budget_ms: 300, interval_ms: 100 }), forEver)).toBe('not_agreed');
-    const tookMs = performance.now() - startedMs;
-    expect(tookMs).toBeGreaterThanOrEqual(299);
-    expect(tookMs).toBeLessThan(1200);
-    expect(vendor.ledger.length).toBeGreaterThanOrEqual(2);
-    expect(vendor.ledger.length).toBeLessThanOrEqual(4);
-    expect(vendor.ledger.every(({ method }) => method === 'GET')).toBe(true);
-  });
-
-  test('looks a second time at the end of a budget that is shorter than its interval', async () => {
-    record(BOOKED, CANCELLED);
-    expect(await pollUntilAgreed(client, call({ budget_ms: 100, interval_ms: 60_000 }), forEver)).toBe('agreed');
-    expect(vendor.ledger).toHaveLength(2);
-  });
-
-  test('looks once, and waits for the answer, when there is no budget', async () => {
+  test('waits for the answer even when no budget is left', async () => {
     vendor.on(RECORD, (_request, response) => void setTimeout(() => response.end(CANCELLED[1]), 100));
-    expect(await pollUntilAgreed(client, call({ budget_ms: 0 }), forEver)).toBe('agreed');
+    expect(await confirmDone(call(), confirming(0), false, asker())).toMatchObject({ proof: 'confirmed' });
     expect(vendor.ledger).toHaveLength(1);
   });
 
   test('waits for a record that hangs no longer than its budget and a second', async () => {
     vendor.on(RECORD, () => {});
     const startedMs = performance.now();
-    expect(await pollUntilAgreed(client, call({ budget_ms: 100 }), forEver)).toBe('not_agreed');
+    const ended = await confirmDone(call(), confirming(100), false, asker());
+    expect(ended).toMatchObject({ state: 'unconfirmed', code: 'not_confirmed' });
     expect(performance.now() - startedMs).toBeLessThan(2500);
   });
 
   test('is abandoned at once when the process goes, and that is no disagreement', async () => {
-    record(BOOKED);
+    vendor.on(RECORD, () => {});
     const leaving = new AbortController();
-    const polling = pollUntilAgreed(client, call({ budget_ms: 60_000, interval_ms: 60_000 }), leaving.signal);
+    const asking = confirmDone(call(), confirming(60_000), false, asker(leaving.signal));
     await vendor.nextRequest();
-    setTimeout(() => leaving.abort(), 100);
-    const startedMs = performance.now();
-    expect(await polling).toBe('abandoned');
-    expect(performance.now() - startedMs).toBeLessThan(2000);
+    leaving.abort();
+    expect(await asking).toEqual({ kind: 'retry', delayMs: 1, code: 'stalled' });
     expect(vendor.ledger).toHaveLength(1);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HostBreakers } from '@undolog/compensator/host-breakers';
-import type { Tried } from '@undolog/compensator/try-entry';
+import type { Tried } from '@undolog/compensator/call-vendor';
 import type { Settlement } from '@undolog/shared/domain/verdict';
 import { DONE, openStoreWorld, REFUSED, UNCONFIRMED, type StoreWorld } from '../support/store-world.js';
 import { compensation } from '../support/undo-call.js';

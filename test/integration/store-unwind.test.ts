@@ -36,8 +36,8 @@ describe('claiming', () => {
     const { sessionId, undoIds } = await world.run(1);
     await world.fail(sessionId);
     for (let attempt = 1; attempt <= 4; attempt++) {
-      const entry = await world.mustClaim(sessionId, undoIds[0]!, 1);
-      expect(entry).toMatchObject({ attempt, sawUnknown: attempt > 1, mayCall: true });
+      const entry = await world.mustTry(sessionId, undoIds[0]!, 1);
+      expect(entry).toMatchObject({ attempt, sawUnknown: attempt > 1, mayCall: true, attemptOpen: attempt === 1 });
       await sleep(5);
     }
     expect(await world.mustClaim(sessionId, undoIds[0]!)).toMatchObject({
@@ -60,7 +60,7 @@ describe('an entry that is parked', () => {
     const { sessionId, undoIds } = await world.run(1);
     await world.fail(sessionId);
     for (let attempt = 1; attempt <= 6; attempt++) {
-      const entry = await world.mustClaim(sessionId, undoIds[0]!);
+      const entry = await world.mustTry(sessionId, undoIds[0]!);
       expect(entry).toMatchObject({ attempt, attemptsInRound: 1, mayCall: true });
       expect((await world.settle(entry, PARKED)).outcome).toBe('retry');
       await sleep(5);

@@ -13,6 +13,7 @@ import { createOrg } from '@undolog/shared/store/create-org';
 import { openDatabase, type Database } from '@undolog/shared/store/database';
 import { failSession, type FailSession } from '@undolog/shared/store/fail-session';
 import { GroupCommit } from '@undolog/shared/store/group-commit';
+import { openAttempt, type OpenAttempt, type OpenResult } from '@undolog/shared/store/open-attempt';
 import { openSession, type OpenSession } from '@undolog/shared/store/open-session';
 import { putCompensation } from '@undolog/shared/store/put-compensation';
 import { registerEffect, type RegisterEffect, type RegisterResult } from '@undolog/shared/store/register-effect';
@@ -113,6 +114,24 @@ export class StoreWorld {
     const result = await this.claim(sessionId, undoId, leaseMs);
     if (result.outcome !== 'claimed') throw new Error(`claim ${result.outcome}`);
     return result.entry;
+  }
+
+  /** A claim whose call is about to leave. */
+  async mustTry(sessionId: string, undoId: string, leaseMs = 6000): Promise<ClaimedEntry> {
+    const entry = await this.mustClaim(sessionId, undoId, leaseMs);
+    if (entry.attemptOpen) return entry;
+    const opened = await this.openAttempt(entry, { leaseMs });
+    if (opened !== 'opened') throw new Error(`attempt ${opened}`);
+    return entry;
+  }
+
+  /** Opens the attempt that the claim has left to the worker. */
+  openAttempt(
+    { sessionId, undoId, effectId, fence }: ClaimedEntry,
+    more: Partial<OpenAttempt> = {},
+  ): Promise<OpenResult> {
+    const input = { sessionId, undoId, effectId, fence, leaseMs: 6000, found: null, ...more };
+    return this.commits.submit(openAttempt, this.orgId, input);
   }
 
   settle({ sessionId, undoId, fence }: ClaimedEntry, settlement: Settlement): Promise<SettleResult> {

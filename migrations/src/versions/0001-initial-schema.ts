@@ -112,6 +112,15 @@ CREATE TABLE undolog_undo_stack (
   attempt_open boolean NOT NULL DEFAULT false,
   saw_unknown boolean NOT NULL DEFAULT false,
   next_attempt_at timestamptz,
+  -- What the entry's next step goes on from. Set with the vendor's "done": from then on it is only asked, never called.
+  confirm_until timestamptz,
+  confirm_url text,
+  absent_since timestamptz,
+  failed_lookups integer NOT NULL DEFAULT 0,
+  -- Workers lost in a row while they asked; such a step is no attempt, so it has no other bound.
+  lost_askers integer NOT NULL DEFAULT 0,
+  -- What a lookup found in place of a report; every try of this entry is bound to it.
+  found_result bytea,
   proof text CHECK (proof IN ('confirmed', 'answered')),
   reason bytea,
   code text,
@@ -127,7 +136,8 @@ CREATE TABLE undolog_undo_stack (
   CHECK ((state = 'compensated') = (compensated_at IS NOT NULL) AND (state = 'compensated') = (proof IS NOT NULL)),
   CHECK (state NOT IN ('failed', 'unconfirmed') OR code IS NOT NULL),
   CHECK (state <> 'skipped' OR reason IS NOT NULL),
-  CHECK (state = 'running' OR (claimed_until IS NULL AND NOT attempt_open)),
+  CHECK (state = 'running' OR (claimed_until IS NULL AND NOT attempt_open AND confirm_until IS NULL)),
+  CHECK (confirm_url IS NULL OR confirm_until IS NOT NULL),
   CHECK (state NOT IN ('running', 'compensated', 'failed') OR fn_name IS NOT NULL),
   CHECK (round_attempts <= attempts)
 ) WITH (fillfactor = 70);

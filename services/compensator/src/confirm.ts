@@ -1,11 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfirmSpec } from '@undolog/shared/domain/compensation';
 import { resolvePointer } from '@undolog/shared/domain/json-pointer';
 import { nodeValue, parseJson } from '@undolog/shared/domain/json-text';
+import { MAX_URL_CHARS } from '@undolog/shared/domain/limits';
 import { sameValue } from '@undolog/shared/domain/same-value';
-import type { Exchange } from '@undolog/shared/domain/verdict';
+import type { Exchange, Settlement } from '@undolog/shared/domain/verdict';
 import { monotonicMs } from '@undolog/shared/runtime/clock';
+import type { ClaimedEntry } from '@undolog/shared/store/claim-entries';
 import type { UndoCall, VendorClient } from './compensation-call.js';
+import { CONFIRMED, HANDED_OVER, unconfirmed } from './settlements.js';
 import { fillTemplate } from './url-template.js';
 
 /** Where the vendor's record of this undo is; undefined where the compensation has none, or it can't be filled in. */
@@ -13,29 +15,66 @@ export function confirmUrl(call: UndoCall): string | undefined {
   return call.spec.confirm && fillTemplate(call.spec.confirm.url, call);
 }
 
-/** Whether the record says that the undo took. An error, a redirect or an answer without the value says nothing. */
-function agrees(answer: Exchange, spec: ConfirmSpec): boolean {
-  if (answer.kind !== 'answer' || (answer.status >= 300 && answer.status < 400)) return false;
-  if (spec.done_on_status.includes(answer.status)) return true;
-  if (!spec.done_when || answer.status < 200 || answer.status >= 300 || answer.body === undefined) return false;
+/**
+ * Where an accepted undo can be followed: the Location of a 202, if it names the very host that was called. A record
+ * elsewhere is not the word of this vendor.
+ */
+export function locationOf(exchange: Exchange, call: UndoCall): string | null {
+  if (exchange.kind !== 'answer' || exchange.status !== 202 || exchange.location === undefined) return null;
+  if (!URL.canParse(exchange.location, call.spec.url)) return null;
+  const url = new URL(exchange.location, call.spec.url);
+  if (url.origin !== new URL(call.spec.url).origin || url.username !== '' || url.password !== '') return null;
+  url.hash = '';
+  return url.href.length <= MAX_URL_CHARS ? url.href : null;
+}
+
+type Shown = 'agreed' | 'failed' | 'not_agreed';
+
+/**
+ * What the record says. An error, a redirect or an answer without the value says nothing.
+ *
+ * @param statuses those that say "gone" by themselves.
+ */
+function shownBy(answer: Exchange, spec: ConfirmSpec, statuses: readonly number[]): Shown {
+  if (answer.kind !== 'answer' || (answer.status >= 300 && answer.status < 400)) return 'not_agreed';
+  if (statuses.includes(answer.status)) return 'agreed';
+  if (answer.status < 200 || answer.status >= 300 || answer.body === undefined) return 'not_agreed';
   const parsed = parseJson(answer.body);
-  const found = parsed.ok ? resolvePointer(parsed.node, spec.done_when.pointer) : undefined;
-  return found !== undefined && sameValue(nodeValue(found), spec.done_when.equals);
+  if (!parsed.ok) return 'not_agreed';
+  const holds = (pointer: string, values: readonly unknown[]): boolean => {
+    const found = resolvePointer(parsed.node, pointer);
+    return found !== undefined && values.some((value) => sameValue(nodeValue(found), value));
+  };
+  const { done_when: done, failed_when: failed } = spec;
+  if (done && holds(done.pointer, [done.equals])) return 'agreed';
+  return failed && holds(failed.pointer, failed.in ?? [failed.equals]) ? 'failed' : 'not_agreed';
 }
 
 /** `abandoned`: the signal was aborted before the record agreed, so nobody can say that it does not. */
-export type Agreement = 'agreed' | 'not_agreed' | 'abandoned';
+export type Agreement = Shown | 'abandoned';
+
+export interface Question {
+  readonly client: VendorClient;
+  readonly signal: AbortSignal;
+  readonly timeoutMs?: number;
+  /** Where the vendor said that its work can be followed; its word counts as much as the record's. */
+  readonly location?: string | null;
+}
 
 /** Asks the vendor's record once. A compensation without a record, or without the values to find it, has no agreement. */
-export async function askOnce(
-  client: VendorClient,
-  call: UndoCall,
-  signal: AbortSignal,
-  timeoutMs = call.spec.timeout_ms,
-): Promise<Agreement> {
+export async function askOnce(call: UndoCall, question: Question): Promise<Agreement> {
+  const { client, signal, timeoutMs = call.spec.timeout_ms, location = null } = question;
   const url = confirmUrl(call);
   if (url === undefined || !call.spec.confirm) return 'not_agreed';
-  if (agrees(await client.ask(url, call, timeoutMs, signal), call.spec.confirm)) return 'agreed';
+  // A status that says "gone" of the record says nothing of the place where the work was followed.
+  const places = [
+    ...(location === null ? [] : [{ url: location, statuses: [] }]),
+    { url, statuses: call.spec.confirm.done_on_status },
+  ];
+  for (const place of places) {
+    const shown = shownBy(await client.ask(place.url, call, timeoutMs, signal), call.spec.confirm, place.statuses);
+    if (shown !== 'not_agreed') return shown;
+  }
   return signal.aborted ? 'abandoned' : 'not_agreed';
 }
 
@@ -43,18 +82,34 @@ export async function askOnce(
 const MIN_ASK_MS = 1000;
 
 /**
- * Asks until the record agrees or the budget is spent, for the last time at its very end; a single look may come before
- * the vendor's own commit.
+ * One look at the record of an undo that the vendor called done, and what follows. The last look comes at the very end
+ * of the budget; between looks the entry waits in Postgres and holds no worker.
+ *
+ * A record that shows the undo as failed is a refusal, unless an earlier try is unknown: then it may have been done.
  */
-export async function pollUntilAgreed(client: VendorClient, call: UndoCall, signal: AbortSignal): Promise<Agreement> {
-  const { budget_ms: budgetMs, interval_ms: intervalMs } = call.spec.confirm!;
-  const endMs = monotonicMs() + budgetMs;
-  for (;;) {
-    const askMs = Math.max(MIN_ASK_MS, endMs - monotonicMs());
-    const agreement = await askOnce(client, call, signal, Math.min(call.spec.timeout_ms, askMs));
-    const leftMs = endMs - monotonicMs();
-    if (agreement !== 'not_agreed' || leftMs <= 0) return agreement;
-    // An abort ends the wait; the next look then tells of it.
-    await sleep(Math.min(intervalMs, Math.ceil(leftMs)), undefined, { signal }).catch(() => {});
+export async function confirmDone(
+  call: UndoCall,
+  { leftMs, location }: NonNullable<ClaimedEntry['confirming']>,
+  sawUnknown: boolean,
+  { client, signal }: Pick<Question, 'client' | 'signal'>,
+): Promise<Settlement> {
+  const startedMs = monotonicMs();
+  const timeoutMs = Math.min(call.spec.timeout_ms, Math.max(MIN_ASK_MS, leftMs));
+  const agreement = await askOnce(call, { client, signal, timeoutMs, location });
+  switch (agreement) {
+    case 'agreed':
+      return CONFIRMED;
+    case 'failed':
+      return sawUnknown ? unconfirmed('outcome_unknown') : { kind: 'settled', state: 'failed', code: 'undo_failed' };
+    case 'abandoned':
+      return HANDED_OVER;
+    case 'not_agreed': {
+      const stillMs = leftMs - (monotonicMs() - startedMs);
+      if (stillMs <= 0) return unconfirmed('not_confirmed');
+      const delayMs = Math.min(call.spec.confirm!.interval_ms, Math.ceil(stillMs));
+      return { kind: 'retry', delayMs, code: 'not_confirmed' };
+    }
+    default:
+      return agreement satisfies never;
   }
 }

@@ -46,6 +46,7 @@ class Conversation implements Dispatcher.DispatchHandler {
   #over = false;
   #status = 0;
   #retryAfter: string | undefined;
+  #location: string | undefined;
   #coding: string | undefined;
   #chunks: Buffer[] = [];
   #bytes = 0;
@@ -85,8 +86,9 @@ class Conversation implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200) return;
     this.#status = status;
-    const { 'retry-after': retryAfter, 'content-encoding': coding } = headers;
+    const { 'retry-after': retryAfter, 'content-encoding': coding, location } = headers;
     this.#retryAfter = typeof retryAfter === 'string' ? retryAfter : undefined;
+    this.#location = typeof location === 'string' ? location : undefined;
     this.#coding = Array.isArray(coding) ? coding.join() : coding;
   }
 
@@ -111,7 +113,8 @@ class Conversation implements Dispatcher.DispatchHandler {
   }
 
   #answer(body: string | undefined): void {
-    this.#end({ kind: 'answer', status: this.#status, body, retryAfter: this.#retryAfter });
+    const [status, retryAfter, location] = [this.#status, this.#retryAfter, this.#location];
+    this.#end({ kind: 'answer', status, body, retryAfter, location });
   }
 
   #fail(error: string): void {

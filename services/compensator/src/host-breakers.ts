@@ -11,7 +11,7 @@ import { monotonicMs } from '@undolog/shared/runtime/clock';
 import { changeBreaker } from '@undolog/shared/store/change-breaker';
 import type { Database } from '@undolog/shared/store/database';
 import { findOpenBreakers } from '@undolog/shared/store/read-breakers';
-import type { Tried } from './try-entry.js';
+import type { Tried } from './call-vendor.js';
 
 /** How long a breaker that another process opened may stay unknown to this one. */
 const REFRESH_MS = 1000;

@@ -1,114 +1,32 @@
-import { classify } from '@undolog/shared/domain/classify';
 import type { Compensation } from '@undolog/shared/domain/compensation';
+import type { JsonText } from '@undolog/shared/domain/json-text';
+import { afterLookup } from '@undolog/shared/domain/lookup';
 import { bindResult } from '@undolog/shared/domain/references';
-import { settle } from '@undolog/shared/domain/settlement';
-import type { AttemptOutcome, Exchange, Settlement, Verdict } from '@undolog/shared/domain/verdict';
-import { monotonicMs, nowMs, random } from '@undolog/shared/runtime/clock';
+import type { Settlement } from '@undolog/shared/domain/verdict';
+import { nowMs, random } from '@undolog/shared/runtime/clock';
 import type { ClaimedEntry } from '@undolog/shared/store/claim-entries';
-import type { SettleEntry } from '@undolog/shared/store/settle-entries';
-import type { UndoCall, VendorClient } from './compensation-call.js';
-import { askOnce, confirmUrl, pollUntilAgreed, type Agreement } from './confirm.js';
+import { callVendor, type CallContext, type Tried } from './call-vendor.js';
+import type { UndoCall } from './compensation-call.js';
+import { askOnce, confirmDone, confirmUrl, type Agreement } from './confirm.js';
+import { lookUp } from './lookup.js';
+import { CONFIRMED, HANDED_OVER, unconfirmed } from './settlements.js';
 import { childTraceparent } from './trace-context.js';
 
-export interface TryContext {
-  readonly client: VendorClient;
-  /** Asked just before the call leaves. */
-  stillHeld(): Promise<boolean>;
-  /** Aborted when the process can wait no longer for calls that are open. */
-  readonly signal: AbortSignal;
-}
-
-/** What became of a try; undefined: the claim was lost before the call left, and nothing may be written. */
-export type Tried = Pick<SettleEntry, 'attempt' | 'settlement'> | undefined;
-
-type Attempt = NonNullable<SettleEntry['attempt']>;
-
-const CONFIRMED: Settlement = { kind: 'settled', state: 'compensated', proof: 'confirmed' };
-const ANSWERED: Settlement = { kind: 'settled', state: 'compensated', proof: 'answered' };
-
-/** The process goes before it could finish; the next worker starts with the vendor's record. */
-const HANDED_OVER: Settlement = { kind: 'retry', delayMs: 1, code: 'stalled' };
-
-function unconfirmed(code: string): Settlement {
-  return { kind: 'settled', state: 'unconfirmed', code };
+export interface TryContext extends CallContext {
+  /** Commits the row of a try that the claim has not opened. @returns false when the claim is lost. */
+  openAttempt(found: JsonText | null): Promise<boolean>;
 }
 
 /** The arguments as they are sent, the same text on every try; undefined when the call's result is not known. */
-function boundBody(entry: ClaimedEntry): string | undefined {
+function boundBody(entry: ClaimedEntry, result: JsonText | null): string | undefined {
   if (!entry.needsResult) return entry.args.text;
-  if (entry.result === null) return undefined;
-  const bound = bindResult(entry.args.text, entry.result.text);
+  if (result === null) return undefined;
+  const bound = bindResult(entry.args.text, result.text);
   return bound.ok ? bound.text : undefined;
 }
 
-function attemptOutcome(verdict: Verdict): AttemptOutcome {
-  switch (verdict.kind) {
-    case 'done':
-    case 'unknown':
-      return verdict.kind;
-    case 'refused':
-      return verdict.permanent ? 'refused' : 'retry';
-    case 'not_sent':
-      return 'retry';
-    default:
-      return verdict satisfies never;
-  }
-}
-
-function attemptRow(exchange: Exchange, verdict: Verdict, startedMs: number): Attempt {
+function callOf(entry: ClaimedEntry, spec: Compensation, body: string): UndoCall {
   return {
-    status: exchange.kind === 'answer' ? exchange.status : null,
-    outcome: attemptOutcome(verdict),
-    error: exchange.kind === 'answer' ? null : exchange.error,
-    durationMs: Math.round((monotonicMs() - startedMs) * 1000) / 1000,
-  };
-}
-
-/** A "done" counts as it is, or only when the vendor's own record agrees, where the compensation says how to ask. */
-async function proveDone(call: UndoCall, accepted: boolean, attempt: Attempt, context: TryContext): Promise<Tried> {
-  if (!call.spec.confirm) return { attempt, settlement: accepted ? unconfirmed('not_confirmed') : ANSWERED };
-  const agreement = await pollUntilAgreed(context.client, call, context.signal);
-  if (agreement === 'agreed') return { attempt, settlement: CONFIRMED };
-  if (agreement === 'not_agreed') return { attempt, settlement: unconfirmed('not_confirmed') };
-  // Nobody has looked to the end, so this try is one of those of which nobody knows.
-  return { attempt: { ...attempt, outcome: 'unknown', error: 'abandoned' }, settlement: HANDED_OVER };
-}
-
-async function askVendor(call: UndoCall, context: TryContext): Promise<Agreement> {
-  return call.spec.confirm ? askOnce(context.client, call, context.signal) : 'not_agreed';
-}
-
-async function callVendor(entry: ClaimedEntry, call: UndoCall, context: TryContext): Promise<Tried> {
-  if (!(await context.stillHeld())) return undefined;
-  const startedMs = monotonicMs();
-  const exchange = await context.client.call(call, context.signal);
-  const verdict = classify(exchange, call.spec.outcomes);
-  // The process goes, and the vendor has seen nothing: that is no try of the entry's.
-  if (verdict.kind === 'not_sent' && context.signal.aborted) return { attempt: null, settlement: HANDED_OVER };
-  const attempt = attemptRow(exchange, verdict, startedMs);
-  if (verdict.kind === 'done') return proveDone(call, verdict.accepted, attempt, context);
-  const settlement = settle({
-    verdict,
-    attemptsInRound: entry.attemptsInRound,
-    maxRetries: entry.maxRetries,
-    sawUnknown: entry.sawUnknown || verdict.kind === 'unknown',
-    retry: call.spec.retry,
-    retryAfter: exchange.kind === 'answer' ? exchange.retryAfter : undefined,
-    nowMs: nowMs(),
-    random: random(),
-  });
-  if (settlement.kind === 'retry') return { attempt, settlement };
-  // The record may show what the answers did not.
-  const agreement = await askVendor(call, context);
-  if (agreement === 'agreed') return { attempt, settlement: CONFIRMED };
-  return { attempt, settlement: agreement === 'abandoned' ? HANDED_OVER : settlement };
-}
-
-/** One try of a claimed entry: at most one call, with the vendor's record asked where it can be. */
-export async function tryEntry(entry: ClaimedEntry, spec: Compensation, context: TryContext): Promise<Tried> {
-  const body = boundBody(entry);
-  if (body === undefined) return { attempt: null, settlement: unconfirmed('missing_result') };
-  const call: UndoCall = {
     spec,
     body,
     undoId: entry.undoId,
@@ -118,13 +36,83 @@ export async function tryEntry(entry: ClaimedEntry, spec: Compensation, context:
     attempt: entry.attempt,
     traceparent: childTraceparent(entry.traceparent),
   };
-  if (spec.confirm && confirmUrl(call) === undefined) {
-    return { attempt: null, settlement: unconfirmed('missing_result') };
+}
+
+const uncalled = (settlement: Settlement): Tried => ({ attempt: null, settlement });
+
+/** Looks for an effect that nobody has reported. Only one that was found may be undone by a call. */
+async function findEffect(
+  entry: ClaimedEntry,
+  call: UndoCall,
+  { client, signal }: TryContext,
+): Promise<{ readonly found: JsonText } | { readonly settlement: Settlement }> {
+  const looked = await lookUp(client, call, signal);
+  switch (looked.kind) {
+    case 'found':
+      return { found: looked.result };
+    case 'no_address':
+      return { settlement: unconfirmed('missing_result') };
+    case 'abandoned':
+      return { settlement: HANDED_OVER };
+    case 'absent':
+    case 'failed':
+      break;
+    default:
+      looked satisfies never;
   }
+  const { maxRetries, lookups: memory } = entry;
+  const { lookup, retry } = call.spec;
+  const time = { nowMs: nowMs(), random: random() };
+  const next = afterLookup(looked, { memory, settleMs: lookup!.settle_ms, maxRetries, retry, ...time });
+  switch (next.kind) {
+    case 'effect_absent':
+      return { settlement: { kind: 'settled', state: 'skipped', reason: 'effect_absent' } };
+    case 'lookup_failed':
+      return { settlement: unconfirmed('lookup_failed') };
+    case 'look_again': {
+      const { delayMs, looked: seen } = next;
+      return { settlement: { kind: 'retry', delayMs, code: seen === 'failed' ? 'lookup_failed' : null, looked: seen } };
+    }
+    default:
+      return next satisfies never;
+  }
+}
+
+/** Before a call is repeated, or given up, the vendor's record may show that it took. */
+async function askBeforehand(entry: ClaimedEntry, call: UndoCall, context: TryContext): Promise<Agreement> {
   const again = entry.attempt > 1 || !entry.mayCall;
-  const agreement = again ? await askVendor(call, context) : 'not_agreed';
-  if (agreement === 'agreed') return { attempt: null, settlement: CONFIRMED };
-  if (agreement === 'abandoned') return { attempt: null, settlement: HANDED_OVER };
-  if (!entry.mayCall) return { attempt: null, settlement: unconfirmed('stalled') };
+  return again && call.spec.confirm ? askOnce(call, context) : 'not_agreed';
+}
+
+/**
+ * One step of a claimed entry:
+ *
+ * ```
+ * vendor said done       → its record is asked
+ * effect of unknown fate → looked up; found: go on
+ * tried before           → its record is asked; not there: go on
+ * otherwise              → at most one call, and if that is done the first question to the record
+ * ```
+ */
+export async function tryEntry(entry: ClaimedEntry, spec: Compensation, context: TryContext): Promise<Tried> {
+  if (!entry.mayAsk) return uncalled(unconfirmed('stalled'));
+  const { confirming, sawUnknown } = entry;
+  let found: JsonText | null = null;
+  if (spec.lookup && entry.effectOutcome === 'unknown' && !entry.found) {
+    const looked = await findEffect(entry, callOf(entry, spec, entry.args.text), context);
+    if ('settlement' in looked) return uncalled(looked.settlement);
+    found = looked.found;
+  }
+  const body = boundBody(entry, found ?? entry.result);
+  if (body === undefined) return uncalled(unconfirmed('missing_result'));
+  const call = callOf(entry, spec, body);
+  if (spec.confirm && confirmUrl(call) === undefined) return uncalled(unconfirmed('missing_result'));
+  if (confirming) return uncalled(await confirmDone(call, confirming, sawUnknown, context));
+
+  const agreement = await askBeforehand(entry, call, context);
+  if (agreement === 'agreed') return uncalled(CONFIRMED);
+  if (agreement === 'abandoned') return uncalled(HANDED_OVER);
+  if (!entry.mayCall) return uncalled(unconfirmed('stalled'));
+  if (!entry.attemptOpen && !(await context.openAttempt(found))) return undefined;
   return callVendor(entry, call, context);
 }

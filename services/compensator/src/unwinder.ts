@@ -10,14 +10,17 @@ import type { Metrics } from '@undolog/shared/runtime/metrics';
 import { claimEntry, type ClaimedEntry } from '@undolog/shared/store/claim-entries';
 import { DatabaseUnavailable } from '@undolog/shared/store/database';
 import type { GroupCommit } from '@undolog/shared/store/group-commit';
-import { settleEntry, type SettleEntry, type SettleResult } from '@undolog/shared/store/settle-entries';
+import { settleEntry, type SettleResult } from '@undolog/shared/store/settle-entries';
+import type { Operation } from '@undolog/shared/store/operation';
+import { openAttempt } from '@undolog/shared/store/open-attempt';
+import { recordDone } from '@undolog/shared/store/record-done';
 import type { WakeUpPayload } from '@undolog/shared/wire/jobs';
 import type { FindCompensation } from './compensation-cache.js';
 import type { VendorClient } from './compensation-call.js';
 import type { DeadLetterAnnouncer } from './dead-letter.js';
 import { CLAIM_LEASE_MS, type HeldClaim, type HeldClaims } from './held-claims.js';
 import type { HostBreakers } from './host-breakers.js';
-import { tryEntry } from './try-entry.js';
+import { tryEntry, type TryContext } from './try-entry.js';
 
 export interface UnwinderResources {
   readonly commits: GroupCommit;
@@ -33,9 +36,9 @@ export interface UnwinderResources {
   readonly abandon: AbortSignal;
 }
 
-/** A settlement that Postgres did not answer is written again this often; the fence makes repeats harmless. */
-const SETTLE_TRIES = 8;
-const SETTLE_WAIT_MS = 500;
+/** What Postgres did not answer is written again this often. */
+const WRITE_TRIES = 8;
+const WRITE_WAIT_MS = 500;
 
 type ClaimedIds = Pick<ClaimedEntry, 'sessionId' | 'undoId' | 'fence'>;
 
@@ -46,7 +49,7 @@ type Ended = NonNullable<Extract<SettleResult, { outcome: 'settled' }>['ended']>
  *
  * ```
  * woken ─claim▶ gone or paused | held or not due: wake again | claimed
- * claimed ─try▶ call, verdict, confirmation ─settle▶ retry: wake again | next entry woken | session ended
+ * claimed ─one step: look-up, call, look at the record─▶ settle ─▶ wake again | next entry woken | session ended
  * ```
  *
  * Postgres decides each step; a job that is lost, doubled, late or made by hand changes nothing.
@@ -89,14 +92,24 @@ export class Unwinder {
   async #tryAndSettle(orgId: string, entry: ClaimedEntry, claim: HeldClaim): Promise<void> {
     const { abandon, breakers, claims, client, findCompensation, logger } = this.#resources;
     const spec = await findCompensation(orgId, entry.fnName, entry.version);
-    const context = { client, stillHeld: () => claims.stillHeld(claim), signal: abandon };
-    const tried = await breakers.guard({ orgId, sessionId: entry.sessionId, spec }, () =>
-      tryEntry(entry, spec, context),
-    );
-    if (!tried)
-      return logger.warn({ org_id: orgId, undo_id: entry.undoId }, 'claim lost before the call; another worker has it');
     const { sessionId, undoId, fence } = entry;
-    const result = await this.#settle(orgId, { sessionId, undoId, fence, deadLetterId: uuidv7(), ...tried });
+    const held = { sessionId, undoId, fence };
+    const context: TryContext = {
+      client,
+      stillHeld: () => claims.stillHeld(claim),
+      openAttempt: async (found) => {
+        const input = { ...held, effectId: entry.effectId, leaseMs: CLAIM_LEASE_MS, found };
+        return (await this.#resources.commits.submit(openAttempt, orgId, input)) === 'opened';
+      },
+      recordDone: async ({ status, durationMs }, budgetMs, location) => {
+        const input = { ...held, status, durationMs, budgetMs, location };
+        return (await this.#persist(recordDone, orgId, input)) === 'recorded';
+      },
+      signal: abandon,
+    };
+    const tried = await breakers.guard({ orgId, sessionId, spec }, () => tryEntry(entry, spec, context));
+    if (!tried) return logger.warn({ org_id: orgId, undo_id: undoId }, 'claim lost; another worker has the entry');
+    const result = await this.#persist(settleEntry, orgId, { ...held, deadLetterId: uuidv7(), ...tried });
     this.#conclude(orgId, entry, tried.settlement, result);
   }
 
@@ -106,16 +119,17 @@ export class Unwinder {
     this.#resources.logger.error({ org_id: orgId, undo_id: undoId, code: fault }, 'the entry can not be read');
     const settlement = settleUnreadable(fault);
     const input = { sessionId, undoId, fence, deadLetterId: uuidv7(), attempt: null, settlement };
-    this.#conclude(orgId, entry, settlement, await this.#settle(orgId, input));
+    this.#conclude(orgId, entry, settlement, await this.#persist(settleEntry, orgId, input));
   }
 
-  async #settle(orgId: string, input: SettleEntry): Promise<SettleResult> {
+  /** What the vendor said is written down if it can be; the fence makes repeats harmless. */
+  async #persist<I, R>(operation: Operation<I, R>, orgId: string, input: I): Promise<R> {
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#resources.commits.submit(settleEntry, orgId, input);
+        return await this.#resources.commits.submit(operation, orgId, input);
       } catch (error) {
-        if (!(error instanceof DatabaseUnavailable) || tries === SETTLE_TRIES) throw error;
-        await sleep(SETTLE_WAIT_MS);
+        if (!(error instanceof DatabaseUnavailable) || tries === WRITE_TRIES) throw error;
+        await sleep(WRITE_WAIT_MS);
       }
     }
   }

@@ -42,6 +42,8 @@ export interface ConfirmSpec {
   readonly url: string;
   readonly done_when?: { readonly pointer: string; readonly equals: unknown };
   readonly done_on_status: readonly number[];
+  /** Exactly one of `equals` and `in`: what the record shows when the undo was accepted and did not come about. */
+  readonly failed_when?: { readonly pointer: string; readonly equals?: unknown; readonly in?: readonly unknown[] };
   readonly budget_ms: number;
   readonly interval_ms: number;
 }

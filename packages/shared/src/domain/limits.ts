@@ -20,6 +20,8 @@ export const MAX_RETRIES = 20;
 export const MAX_TIMEOUT_MS = 60_000;
 export const MAX_BACKOFF_MS = 3_600_000;
 export const MAX_CONFIRM_BUDGET_MS = 3_600_000;
+/** Workers lost one after the other while they asked a vendor about one entry; then that entry is what kills them. */
+export const MAX_LOST_ASKERS = 20;
 export const MAX_URL_CHARS = 4000;
 export const MAX_HEADERS = 50;
 export const MAX_HEADER_CHARS = 4000;

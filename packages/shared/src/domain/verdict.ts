@@ -8,6 +8,8 @@ export type Exchange =
       /** The answer's body as text when it was read whole and is within the limit; undefined when cut. */
       readonly body: string | undefined;
       readonly retryAfter: string | undefined;
+      /** Where the vendor says that the work it has accepted can be followed. */
+      readonly location?: string | undefined;
     }
   /** No byte was sent: refused, unreachable, name not resolved, TLS refused. */
   | { readonly kind: 'not_sent'; readonly error: string }
@@ -36,11 +38,18 @@ export type Verdict =
 
 export type UndoProof = 'confirmed' | 'answered';
 
-/** How an entry leaves `running`, or that it stays there for another try. */
+/** How an entry leaves `running`, or that it stays there for its next step: a try, a look-up, another look at the record. */
 export type Settlement =
   | { readonly kind: 'settled'; readonly state: Extract<UndoState, 'compensated'>; readonly proof: UndoProof }
   | { readonly kind: 'settled'; readonly state: Extract<UndoState, 'failed' | 'unconfirmed'>; readonly code: string }
   | { readonly kind: 'settled'; readonly state: Extract<UndoState, 'skipped'>; readonly reason: string }
-  | { readonly kind: 'retry'; readonly delayMs: number; readonly code: string }
+  | {
+      readonly kind: 'retry';
+      readonly delayMs: number;
+      /** What the last step met; null when it met nothing out of the ordinary. */
+      readonly code: string | null;
+      /** What a look for the effect came to that decides nothing by itself; remembered with the entry. */
+      readonly looked?: 'absent' | 'failed';
+    }
   /** As `retry`, but what was tried uses up nothing of the budget: it is not the entry's fault. */
   | { readonly kind: 'parked'; readonly delayMs: number; readonly code: string };

@@ -1,4 +1,6 @@
 import type { JsonText } from '../domain/json-text.js';
+import type { LookupMemory } from '../domain/lookup.js';
+import { MAX_LOST_ASKERS } from '../domain/limits.js';
 import { UnreadableValue, type UnsealFault, type Vault } from '../domain/vault.js';
 import type { Statement, Tx } from './database.js';
 import { lockSessions } from './lock-sessions.js';
@@ -12,7 +14,7 @@ export interface ClaimEntry {
   readonly leaseMs: number;
 }
 
-/** What a worker needs for one try; its attempt row is committed, so the try counts whatever becomes of the worker. */
+/** What a worker needs for the next step of an entry. */
 export interface ClaimedEntry {
   readonly undoId: string;
   readonly sessionId: string;
@@ -22,17 +24,30 @@ export interface ClaimedEntry {
   readonly version: string;
   readonly args: JsonText;
   readonly needsResult: boolean;
+  /** What the effect was committed with, or what a lookup has found. */
   readonly result: JsonText | null;
+  /** A lookup has found the effect. */
+  readonly found: boolean;
   readonly effectOutcome: 'committed' | 'unknown';
   readonly traceparent: string | null;
   /** Number of this try over all rounds, from 1. */
   readonly attempt: number;
+  /**
+   * The try's row is committed, so it counts whatever becomes of the worker. Only a first call to undo what is known to
+   * be there is opened by its claim; all others may ask first and not be made at all.
+   */
+  readonly attemptOpen: boolean;
   readonly attemptsInRound: number;
   readonly maxRetries: number;
   /** An earlier try, of any round, has an outcome that nobody knows. */
   readonly sawUnknown: boolean;
   /** False: the budget was used up by workers that were lost, so there is no call left to make. */
   readonly mayCall: boolean;
+  /** False: whoever asked about this entry was lost, again and again. */
+  readonly mayAsk: boolean;
+  /** The vendor has said "done": nothing is left but to ask its record, for this long. */
+  readonly confirming: { readonly leftMs: number; readonly location: string | null } | null;
+  readonly lookups: LookupMemory;
 }
 
 export type ClaimResult =
@@ -68,17 +83,22 @@ WITH item AS MATERIALIZED (
     WHEN paused THEN 'paused'
     WHEN due_at > clock_timestamp() THEN 'not_due'
     ELSE 'claimed' END AS outcome,
-    round_attempts <= max_retries AS may_call
+    round_attempts <= max_retries AS may_call,
+    committed AND attempts = 0 AND confirm_until IS NULL AS opens,
+    CASE state WHEN 'running' THEN failed_lookups ELSE 0 END AS lookups_failed,
+    CASE WHEN claimed_until IS NOT NULL AND NOT attempt_open THEN lost_askers + 1 ELSE 0 END AS askers_lost
   FROM seen
 ), entry AS (
   UPDATE undolog_undo_stack u SET
     state = 'running', code = NULL, next_attempt_at = NULL,
     fence = u.fence + 1,
     claimed_until = clock_timestamp() + j.lease_ms * interval '1 millisecond',
-    attempts = u.attempts + j.may_call::int,
-    round_attempts = u.round_attempts + j.may_call::int,
+    attempts = u.attempts + j.opens::int,
+    round_attempts = u.round_attempts + j.opens::int,
     saw_unknown = u.saw_unknown OR u.attempt_open,
-    attempt_open = j.may_call
+    attempt_open = j.opens,
+    failed_lookups = j.lookups_failed,
+    lost_askers = j.askers_lost
   FROM judged j
   WHERE u.org_id = j.org_id AND u.undo_id = j.undo_id AND j.outcome = 'claimed'
 ), lost AS (
@@ -88,7 +108,7 @@ WITH item AS MATERIALIZED (
     AND a.org_id = j.org_id AND a.undo_id = j.undo_id AND a.attempt = j.attempts
 ), attempt AS (
   INSERT INTO undolog_attempts (org_id, undo_id, attempt)
-  SELECT org_id, undo_id, attempts + 1 FROM judged WHERE outcome = 'claimed' AND may_call
+  SELECT org_id, undo_id, attempts + 1 FROM judged WHERE outcome = 'claimed' AND opens
 ), effect AS (
   UPDATE undolog_effect_log e SET state = 'compensating'
   FROM judged j
@@ -102,9 +122,13 @@ WITH item AS MATERIALIZED (
   INSERT INTO undolog_audit_log (org_id, actor, action, session_id)
   SELECT $1, 'undolog', 'session.compensating', session_id FROM session
 )
-SELECT undo_id, session_id, effect_id, outcome, fn_name, version, args, needs_result, result, traceparent, committed,
+SELECT undo_id, session_id, effect_id, outcome, fn_name, version, args, needs_result, traceparent, committed,
+  coalesce(found_result, result) AS result, found_result IS NOT NULL AS found,
   max_retries, fence + 1 AS fence, attempts + may_call::int AS attempts,
-  round_attempts + may_call::int AS round_attempts, saw_unknown OR attempt_open AS saw_unknown, may_call,
+  round_attempts + may_call::int AS round_attempts, saw_unknown OR attempt_open AS saw_unknown, may_call, opens,
+  extract(epoch FROM confirm_until - clock_timestamp())::float8 * 1000 AS confirm_left_ms, confirm_url,
+  ceil(extract(epoch FROM clock_timestamp() - absent_since) * 1000)::float8 AS absent_for_ms, lookups_failed,
+  askers_lost <= ${MAX_LOST_ASKERS} AS may_ask,
   ceil(extract(epoch FROM greatest(claimed_until, due_at) - clock_timestamp()) * 1000)::int AS wait_ms
 FROM judged`;
 
@@ -118,6 +142,7 @@ interface Row {
   args: Buffer;
   needs_result: boolean;
   result: Buffer | null;
+  found: boolean;
   traceparent: string | null;
   committed: boolean;
   max_retries: number;
@@ -126,6 +151,12 @@ interface Row {
   round_attempts: number;
   saw_unknown: boolean;
   may_call: boolean;
+  opens: boolean;
+  confirm_left_ms: number | null;
+  confirm_url: string | null;
+  absent_for_ms: number | null;
+  lookups_failed: number;
+  may_ask: boolean;
   wait_ms: number | null;
 }
 
@@ -147,13 +178,18 @@ function claimed(vault: Vault, orgId: string, row: Row): ClaimedEntry {
     args: unsealJson(vault, { ...place, column: 'undo_args' }, row.args),
     needsResult: row.needs_result,
     result: unsealJson(vault, { ...place, column: 'effect_result' }, row.result),
+    found: row.found,
     effectOutcome: row.committed ? 'committed' : 'unknown',
     traceparent: row.traceparent,
     attempt: row.attempts,
+    attemptOpen: row.opens,
     attemptsInRound: row.round_attempts,
     maxRetries: row.max_retries,
     sawUnknown: row.saw_unknown,
     mayCall: row.may_call,
+    mayAsk: row.may_ask,
+    confirming: row.confirm_left_ms === null ? null : { leftMs: row.confirm_left_ms, location: row.confirm_url },
+    lookups: { absentForMs: row.absent_for_ms, failed: row.lookups_failed },
   };
 }
 
@@ -171,8 +207,8 @@ function toResult(vault: Vault, orgId: string, row: Row | undefined): ClaimResul
 }
 
 /**
- * Takes the top entry of an unwinding session for one try: raises its fence, starts its lease and writes its attempt
- * row, all before the call leaves.
+ * Takes the top entry of an unwinding session for its next step: raises its fence, starts its lease and, where nothing
+ * but the call can be that step, opens the attempt.
  */
 export const claimEntry: Operation<ClaimEntry, ClaimResult> = {
   name: 'claim_entry',

@@ -18,7 +18,7 @@ export interface SuccessReport {
   readonly actor: string;
 }
 
-export function placeOfResult(orgId: string, { effectId }: SuccessReport): Place {
+export function placeOfResult(orgId: string, { effectId }: Pick<SuccessReport, 'effectId'>): Place {
   return { orgId, column: 'effect_result', row: effectId };
 }
 

@@ -58,7 +58,8 @@ const PARKED = `(p.fn_name IS NOT NULL AND s.state IN ('failed', 'compensating')
     AND coalesce(u.claimed_until <= clock_timestamp(), true))`;
 
 const STACK = `
-SELECT u.*, ${PARKED} AS parked, e.tool_name, e.effect_class, e.state AS effect_state, e.args AS effect_args, e.result,
+SELECT u.*, ${PARKED} AS parked, e.tool_name, e.effect_class, e.state AS effect_state, e.args AS effect_args,
+  coalesce(e.result, u.found_result) AS result, coalesce(u.found_result, e.result) AS bound_result,
   e.registered_at AS effect_registered_at, e.executed_at, e.committed_at
 FROM undolog_undo_stack u
 JOIN undolog_effect_log e ON e.org_id = u.org_id AND e.effect_id = u.effect_id
@@ -81,6 +82,7 @@ interface Row extends Omit<EntryView, 'args' | 'reason' | 'unreadable' | 'effect
   effect_state: EffectState;
   effect_args: Buffer;
   result: Buffer | null;
+  bound_result: Buffer | null;
   effect_registered_at: string;
   executed_at: string | null;
   committed_at: string | null;
@@ -91,7 +93,7 @@ function unsealAll(
   vault: Vault,
   orgId: string,
   row: Row,
-): Record<'args' | 'effectArgs' | 'result', JsonText | null> & { fault: UnsealFault | null } {
+): Record<'args' | 'effectArgs' | 'result' | 'boundResult', JsonText | null> & { fault: UnsealFault | null } {
   let fault: UnsealFault | null = null;
   const read = (column: Place['column'], bytes: Buffer | null): JsonText | null => {
     if (bytes === null) return null;
@@ -103,7 +105,8 @@ function unsealAll(
   const args = read('undo_args', row.args);
   const effectArgs = read('effect_args', row.effect_args);
   const result = read('effect_result', row.result);
-  return { args, effectArgs, result, fault };
+  const boundResult = read('effect_result', row.bound_result);
+  return { args, effectArgs, result, boundResult, fault };
 }
 
 function boundArgs(args: JsonText | null, result: JsonText | null, needsResult: boolean): JsonText | null {
@@ -113,7 +116,7 @@ function boundArgs(args: JsonText | null, result: JsonText | null, needsResult: 
 }
 
 function entryView(vault: Vault, orgId: string, row: Row, attempts: readonly AttemptView[]): EntryView {
-  const { args, effectArgs, result, fault } = unsealAll(vault, orgId, row);
+  const { args, effectArgs, result, boundResult, fault } = unsealAll(vault, orgId, row);
   return {
     undo_id: row.undo_id,
     effect_id: row.effect_id,
@@ -126,7 +129,7 @@ function entryView(vault: Vault, orgId: string, row: Row, attempts: readonly Att
     compensated_at: row.compensated_at,
     fn_name: row.fn_name,
     version: row.version,
-    args: boundArgs(args, result, row.needs_result),
+    args: boundArgs(args, boundResult, row.needs_result),
     generation: row.generation,
     superseded_by: row.superseded_by,
     unreadable: fault,

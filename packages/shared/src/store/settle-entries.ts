@@ -12,7 +12,7 @@ export interface SettleEntry {
   readonly undoId: string;
   /** The fence of the claim; if it was raised since, nothing is written. */
   readonly fence: number;
-  /** What the try looked like. Null when no call was made after all; its attempt row goes away again. */
+  /** What the try looked like. Null when no call was made; an attempt that was opened for it goes away again. */
   readonly attempt: {
     readonly status: number | null;
     readonly outcome: AttemptOutcome;
@@ -37,16 +37,17 @@ export type SettleResult =
 const SETTLE = `
 WITH item AS MATERIALIZED (
   SELECT $1::uuid AS org_id, i.* FROM unnest($2::uuid[], $3::bigint[], $4::boolean[], $5::int[], $6::text[], $7::text[], $8::float8[],
-    $9::text[], $10::text[], $11::text[], $12::bytea[], $13::float8[])
-    AS i (undo_id, fence, tried, status, outcome, error, duration_ms, decision, proof, code, reason, delay_ms)
+    $9::text[], $10::text[], $11::text[], $12::bytea[], $13::float8[], $14::text[])
+    AS i (undo_id, fence, tried, status, outcome, error, duration_ms, decision, proof, code, reason, delay_ms, looked)
 ), held AS MATERIALIZED (
   SELECT i.*, u.session_id, u.effect_id, u.attempts, u.successor_id,
+    i.decision IN ('retry', 'parked') AS waits,
     (u.attempt_open AND NOT i.tried)::int AS untried,
     (u.attempt_open AND (i.decision = 'parked' OR NOT i.tried))::int AS uncounted
   FROM item i JOIN undolog_undo_stack u ON u.org_id = i.org_id AND u.undo_id = i.undo_id
   WHERE u.fence = i.fence AND u.state = 'running' AND u.claimed_until IS NOT NULL
 ), mine AS MATERIALIZED (
-  SELECT * FROM held WHERE successor_id IS NULL OR $14
+  SELECT * FROM held WHERE successor_id IS NULL OR $15
 ), attempt AS (
   UPDATE undolog_attempts a SET status = m.status, outcome = m.outcome, error = m.error, duration_ms = m.duration_ms
   FROM mine m WHERE m.tried AND a.org_id = m.org_id AND a.undo_id = m.undo_id AND a.attempt = m.attempts
@@ -55,14 +56,18 @@ WITH item AS MATERIALIZED (
   USING mine m WHERE m.untried = 1 AND a.org_id = m.org_id AND a.undo_id = m.undo_id AND a.attempt = m.attempts
 ), entry AS (
   UPDATE undolog_undo_stack u SET
-    state = CASE WHEN m.decision IN ('retry', 'parked') THEN 'running' ELSE m.decision END,
-    claimed_until = NULL, attempt_open = false,
+    state = CASE WHEN m.waits THEN 'running' ELSE m.decision END,
+    claimed_until = NULL, attempt_open = false, lost_askers = 0,
     attempts = u.attempts - m.untried,
     round_attempts = u.round_attempts - m.uncounted,
     saw_unknown = u.saw_unknown OR coalesce(m.outcome = 'unknown', false),
     proof = m.proof, code = m.code, reason = m.reason,
+    confirm_until = CASE WHEN m.waits THEN u.confirm_until END,
+    confirm_url = CASE WHEN m.waits THEN u.confirm_url END,
+    absent_since = CASE WHEN m.waits THEN coalesce(u.absent_since, CASE m.looked WHEN 'absent' THEN clock_timestamp() END) END,
+    failed_lookups = CASE WHEN m.waits THEN u.failed_lookups + coalesce(m.looked = 'failed', false)::int ELSE 0 END,
     compensated_at = CASE m.decision WHEN 'compensated' THEN clock_timestamp() END,
-    next_attempt_at = CASE WHEN m.decision IN ('retry', 'parked')
+    next_attempt_at = CASE WHEN m.waits
       THEN clock_timestamp() + m.delay_ms * interval '1 millisecond' END
   FROM mine m
   WHERE u.org_id = m.org_id AND u.undo_id = m.undo_id
@@ -94,12 +99,14 @@ interface Columns {
   readonly code: string | null;
   readonly reason: Buffer | null;
   readonly delayMs: number | null;
+  readonly looked: 'absent' | 'failed' | null;
 }
 
 function columnsOf(settlement: Settlement): Columns {
-  const none = { proof: null, code: null, reason: null, delayMs: null };
+  const none = { proof: null, code: null, reason: null, delayMs: null, looked: null };
   if (settlement.kind !== 'settled') {
-    return { ...none, decision: settlement.kind, code: settlement.code, delayMs: settlement.delayMs };
+    const { kind: decision, code, delayMs } = settlement;
+    return { ...none, decision, code, delayMs, looked: (decision === 'retry' && settlement.looked) || null };
   }
   switch (settlement.state) {
     case 'compensated':
@@ -134,6 +141,7 @@ function statements(orgId: string, inputs: readonly SettleEntry[], giveWay: bool
       columns.map((column) => column.code),
       columns.map((column) => column.reason),
       columns.map((column) => column.delayMs),
+      columns.map((column) => column.looked),
       giveWay,
     ],
   };

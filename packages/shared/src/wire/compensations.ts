@@ -75,6 +75,17 @@ const confirm = z
       .refine((test) => 'equals' in test, { path: ['equals'], error: 'is required' })
       .exactOptional(),
     done_on_status: statuses,
+    failed_when: z
+      .strictObject({
+        pointer,
+        equals: z.unknown().exactOptional(),
+        in: z.array(z.unknown()).min(1).max(100).exactOptional(),
+      })
+      .refine((test) => 'equals' in test !== 'in' in test, 'must have exactly one of equals and in')
+      .exactOptional()
+      .meta({
+        description: 'What the record shows when an accepted undo did not come about; the entry is then `failed`.',
+      }),
     budget_ms: wait(MAX_CONFIRM_BUDGET_MS).default(DEFAULT_CONFIRM_BUDGET_MS),
     interval_ms: z.int().min(1).max(MAX_TIMEOUT_MS).default(DEFAULT_CONFIRM_INTERVAL_MS),
   })
