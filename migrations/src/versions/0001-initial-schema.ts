@@ -28,6 +28,23 @@ CREATE TABLE undolog_api_keys (
   PRIMARY KEY (key_id, org_id)
 );
 
+-- A secret is never kept in the clear: what is sealed begins with the byte 1.
+CREATE TABLE undolog_secrets (
+  org_id uuid NOT NULL REFERENCES undolog_orgs,
+  name text COLLATE "C" NOT NULL,
+  value bytea NOT NULL CHECK (get_byte(value, 0) = 1),
+  updated_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  PRIMARY KEY (org_id, name)
+);
+
+CREATE TABLE undolog_signing_secrets (
+  org_id uuid PRIMARY KEY REFERENCES undolog_orgs,
+  secret bytea NOT NULL CHECK (get_byte(secret, 0) = 1),
+  previous bytea CHECK (get_byte(previous, 0) = 1),
+  previous_until timestamptz,
+  CHECK ((previous IS NULL) = (previous_until IS NULL))
+);
+
 CREATE TABLE undolog_compensation_registry (
   org_id uuid NOT NULL REFERENCES undolog_orgs,
   fn_name text COLLATE "C" NOT NULL,

@@ -3,8 +3,10 @@ import type { Compensation } from '@undolog/shared/domain/compensation';
 import { effectKey, undoKey } from '@undolog/shared/domain/effect-key';
 import type { Exchange } from '@undolog/shared/domain/verdict';
 import type { EgressPolicy } from '@undolog/shared/runtime/egress-policy';
+import { NO_CREDENTIALS, type Credentials } from './credentials.js';
 import { createEgressConnector } from './egress-connector.js';
 import { exchange } from './exchange.js';
+import { signatureHeaders } from './signature.js';
 
 /** One undo entry on its way to its vendor. */
 export interface UndoCall {
@@ -25,6 +27,8 @@ export interface VendorClient {
   call(call: UndoCall, signal: AbortSignal): Promise<Exchange>;
   /** Asks the vendor's record, with the same headers; never counts as an attempt. */
   ask(url: string, call: UndoCall, timeoutMs: number, signal: AbortSignal): Promise<Exchange>;
+  /** The same way out, for calls that carry these. */
+  carrying(credentials: Credentials): VendorClient;
   close(): Promise<void>;
 }
 
@@ -32,7 +36,7 @@ export interface VendorClient {
 const KEEP_ALIVE_MS = 4000;
 
 /** UndoLog's own headers, then those of the compensation. */
-function headersOf(call: UndoCall): string[] {
+function headersOf(call: UndoCall, body: string, { secrets, signingSecrets }: Credentials): string[] {
   const headers = [
     'content-type',
     'application/json',
@@ -50,9 +54,12 @@ function headersOf(call: UndoCall): string[] {
     String(call.attempt),
     'traceparent',
     call.traceparent,
+    ...signatureHeaders(undoKey(call.undoId), body, signingSecrets),
   ];
   for (const [name, value] of Object.entries(call.spec.headers)) {
-    if (typeof value === 'string') headers.push(name, value);
+    const sent = typeof value === 'string' ? value : secrets.get(value.secret);
+    if (sent === undefined) throw new Error('a call must not leave without the secrets that it names');
+    headers.push(name, sent);
   }
   return headers;
 }
@@ -71,18 +78,30 @@ export function createVendorClient(options: {
     headersTimeout: 0,
     bodyTimeout: 0,
   });
+  return clientOf(agent, NO_CREDENTIALS);
+}
+
+function clientOf(agent: Agent, credentials: Credentials): VendorClient {
   return {
     call: (call, signal) =>
       exchange(agent, {
         url: new URL(call.spec.url),
         method: call.spec.method,
-        headers: headersOf(call),
+        headers: headersOf(call, call.body, credentials),
         body: call.body,
         timeoutMs: call.spec.timeout_ms,
         signal,
       }),
     ask: (url, call, timeoutMs, signal) =>
-      exchange(agent, { url: new URL(url), method: 'GET', headers: headersOf(call), body: null, timeoutMs, signal }),
+      exchange(agent, {
+        url: new URL(url),
+        method: 'GET',
+        headers: headersOf(call, '', credentials),
+        body: null,
+        timeoutMs,
+        signal,
+      }),
+    carrying: (others) => clientOf(agent, others),
     close: () => agent.destroy(),
   };
 }

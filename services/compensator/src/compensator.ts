@@ -8,6 +8,7 @@ import type { Logger } from '@undolog/shared/runtime/logger';
 import type { Metrics } from '@undolog/shared/runtime/metrics';
 import { cacheCompensations } from './compensation-cache.js';
 import { createVendorClient } from './compensation-call.js';
+import { openCredentials } from './credentials.js';
 import { createDeadLetterAnnouncer } from './dead-letter.js';
 import { shareFairly, slotsFor } from './fair-share.js';
 import { HeldClaims } from './held-claims.js';
@@ -51,6 +52,7 @@ export function openCompensator(config: Config, logger: Logger): Compensator {
     client,
     breakers,
     findCompensation: cacheCompensations(database),
+    findCredentials: openCredentials(database),
     deadLetters,
     metrics,
     logger,

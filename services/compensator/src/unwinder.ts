@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { settleUnreadable } from '@undolog/shared/domain/settlement';
-import type { UnsealFault } from '@undolog/shared/domain/vault';
+import { settleUnreadable, type UnreadableCode } from '@undolog/shared/domain/settlement';
 import type { Settlement } from '@undolog/shared/domain/verdict';
 import type { CompensationQueue } from '@undolog/shared/queue/compensation-queue';
 import { WakeAgain } from '@undolog/shared/queue/compensation-worker';
@@ -17,6 +16,7 @@ import { recordDone } from '@undolog/shared/store/record-done';
 import type { WakeUpPayload } from '@undolog/shared/wire/jobs';
 import type { FindCompensation } from './compensation-cache.js';
 import type { VendorClient } from './compensation-call.js';
+import type { FindCredentials } from './credentials.js';
 import type { DeadLetterAnnouncer } from './dead-letter.js';
 import { CLAIM_LEASE_MS, type HeldClaim, type HeldClaims } from './held-claims.js';
 import type { HostBreakers } from './host-breakers.js';
@@ -29,6 +29,7 @@ export interface UnwinderResources {
   readonly client: VendorClient;
   readonly breakers: Pick<HostBreakers, 'guard'>;
   readonly findCompensation: FindCompensation;
+  readonly findCredentials: FindCredentials;
   readonly deadLetters: DeadLetterAnnouncer;
   readonly metrics: Pick<Metrics, 'undoOutcomes' | 'unwindSeconds'>;
   readonly logger: Logger;
@@ -90,12 +91,14 @@ export class Unwinder {
   }
 
   async #tryAndSettle(orgId: string, entry: ClaimedEntry, claim: HeldClaim): Promise<void> {
-    const { abandon, breakers, claims, client, findCompensation, logger } = this.#resources;
+    const { abandon, breakers, claims, client, findCompensation, findCredentials, logger } = this.#resources;
     const spec = await findCompensation(orgId, entry.fnName, entry.version);
+    const credentials = await findCredentials(orgId, spec);
+    if ('fault' in credentials) return this.#settleUnread(orgId, entry, credentials.fault);
     const { sessionId, undoId, fence } = entry;
     const held = { sessionId, undoId, fence };
     const context: TryContext = {
-      client,
+      client: client.carrying(credentials),
       stillHeld: () => claims.stillHeld(claim),
       openAttempt: async (found) => {
         const input = { ...held, effectId: entry.effectId, leaseMs: CLAIM_LEASE_MS, found };
@@ -114,9 +117,9 @@ export class Unwinder {
   }
 
   /** What is to be sent, or what it is to be sent with, can't be read here: nothing is called. */
-  async #settleUnread(orgId: string, entry: ClaimedIds, fault: UnsealFault): Promise<void> {
+  async #settleUnread(orgId: string, entry: ClaimedIds, fault: UnreadableCode): Promise<void> {
     const { sessionId, undoId, fence } = entry;
-    this.#resources.logger.error({ org_id: orgId, undo_id: undoId, code: fault }, 'the entry can not be read');
+    this.#resources.logger.error({ org_id: orgId, undo_id: undoId, code: fault }, 'the entry can not be called');
     const settlement = settleUnreadable(fault);
     const input = { sessionId, undoId, fence, deadLetterId: uuidv7(), attempt: null, settlement };
     this.#conclude(orgId, entry, settlement, await this.#persist(settleEntry, orgId, input));

@@ -13,7 +13,7 @@ export interface CompensationFault {
   readonly message: string;
 }
 
-/** The first thing for which a well-formed compensation is refused, short of what its addresses resolve to. */
+/** The first thing for which a well-formed compensation is refused, short of what is known elsewhere: addresses, secrets. */
 export function faultOfCompensation(spec: Compensation): CompensationFault | undefined {
   return faultOfOutcomes(spec) ?? faultOfHeaders(spec) ?? faultOfTemplates(spec) ?? faultOfAsync(spec);
 }
@@ -40,8 +40,18 @@ function faultOfHeaders({ headers }: Compensation): CompensationFault | undefine
     if (fault !== undefined) return { code: 'header_not_allowed', path, message: `the header ${fault}` };
     if (seen.has(name.toLowerCase())) return { code: 'header_not_allowed', path, message: 'the header is given twice' };
     seen.add(name.toLowerCase());
-    // Secrets are not kept yet, so none can exist.
-    if (typeof value !== 'string') return { code: 'unknown_secret', path, message: 'there is no such secret' };
+  }
+  return undefined;
+}
+
+/** The first header that names a secret which is not among those that exist. */
+export function faultOfSecrets(
+  { headers }: Compensation,
+  existing: ReadonlySet<string>,
+): CompensationFault | undefined {
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value === 'string' || existing.has(value.secret)) continue;
+    return { code: 'unknown_secret', path: `/headers${pointerStep(name)}`, message: 'there is no such secret' };
   }
   return undefined;
 }

@@ -116,6 +116,11 @@ export const ERROR_CODES = {
     meaning: 'The effect_id belongs to no effect of this session.',
   },
   unknown_secret: { status: 422, title: 'Unknown secret', meaning: 'A header names a secret that does not exist.' },
+  encryption_key_required: {
+    status: 422,
+    title: 'Encryption key required',
+    meaning: 'Secrets are never kept in the clear, and `UNDOLOG_ENCRYPTION_KEY` is unset.',
+  },
   url_not_allowed: {
     status: 422,
     title: 'URL not allowed',

@@ -51,12 +51,16 @@ export function settle(input: SettlementInput): Settlement {
 /** How often somebody looks whether a missing encryption key has come back. */
 const KEY_MISSING_WAIT_MS = 10_000;
 
-/** What becomes of an entry that can't be read, and so is not called: a key may come back, a damaged value does not. */
-export function settleUnreadable(fault: UnsealFault): Settlement {
+/** Why an entry can't be called: it can't be read, or a secret that it names is gone. */
+export type UnreadableCode = UnsealFault | 'unknown_secret';
+
+/** What becomes of an entry that can't be called: a key may come back, a damaged value does not by itself. */
+export function settleUnreadable(fault: UnreadableCode): Settlement {
   switch (fault) {
     case 'encryption_key_missing':
       return { kind: 'retry', delayMs: KEY_MISSING_WAIT_MS, code: fault };
     case 'value_damaged':
+    case 'unknown_secret':
       return { kind: 'settled', state: 'unconfirmed', code: fault };
     default:
       return fault satisfies never;

@@ -10,6 +10,11 @@ export function nowMs(): number {
   return Date.now();
 }
 
+/** The same as a `Date`, for libraries that want one. */
+export function nowDate(): Date {
+  return new Date();
+}
+
 /** Milliseconds from an unknown start; never goes back, so differences of it measure durations. */
 export function monotonicMs(): number {
   return performance.now();

@@ -6,6 +6,7 @@ import { deadLetterRoutes } from './dead-letters.js';
 import { effectReportRoutes } from './effect-reports.js';
 import { keyRoutes } from './keys.js';
 import { registerEffectRoute } from './register-effect.js';
+import { secretRoutes } from './secrets.js';
 import { sessionEndRoutes } from './session-ends.js';
 import { sessionRoutes } from './sessions.js';
 
@@ -20,4 +21,5 @@ export const ORG_ROUTES: readonly Route[] = [
   ...deadLetterRoutes,
   ...auditRoutes,
   ...keyRoutes,
+  ...secretRoutes,
 ];

@@ -1,9 +1,15 @@
 import { hostOf, type Compensation } from '@undolog/shared/domain/compensation';
-import { faultOfCompensation, type CompensationFault } from '@undolog/shared/domain/compensation-faults';
+import {
+  faultOfCompensation,
+  faultOfSecrets,
+  type CompensationFault,
+} from '@undolog/shared/domain/compensation-faults';
 import { stringifyWithText } from '@undolog/shared/domain/json-serialize';
 import { JsonText, memberOf, type JsonNode } from '@undolog/shared/domain/json-text';
 import { redactText } from '@undolog/shared/domain/redact';
 import type { Role } from '@undolog/shared/domain/roles';
+import { isSecretName } from '@undolog/shared/domain/secret-rules';
+import type { Database } from '@undolog/shared/store/database';
 import { putCompensation } from '@undolog/shared/store/put-compensation';
 import {
   listCompensations,
@@ -11,6 +17,7 @@ import {
   type RegisteredCompensation,
 } from '@undolog/shared/store/read-compensations';
 import { readBreakers, UNTROUBLED, type BreakerView } from '@undolog/shared/store/read-breakers';
+import { readSecrets } from '@undolog/shared/store/read-secrets';
 import { compensationName, compensationView, putCompensationBody } from '@undolog/shared/wire/compensations';
 import { whole } from '@undolog/shared/wire/paging';
 import { answer, refuse, type Reply } from '../reply.js';
@@ -63,6 +70,13 @@ async function faultOfAddresses(
   return refuse('url_not_allowed', message, { errors: [{ path: addresses[at]!.path, message }] });
 }
 
+async function existingSecrets(database: Database, orgId: string, { headers }: Compensation): Promise<Set<string>> {
+  const names = Object.values(headers).flatMap((value) => (typeof value === 'string' ? [] : [value.secret]));
+  // What can't be a name is not looked up.
+  const possible = names.filter(isSecretName);
+  return possible.length === 0 ? new Set() : new Set((await readSecrets(database, orgId, possible)).keys());
+}
+
 /** A record's schema passes over this one name, which is nothing special in JSON. */
 function hiddenHeader(node: JsonNode): CompensationFault | undefined {
   const headers = memberOf(node, 'headers');
@@ -95,7 +109,10 @@ const put = defineRoute({
       const errors = name.error.issues.map(({ path, message }) => ({ path: `/${path.join('/')}`, message }));
       return refuse('invalid_request', 'fn_name or version is not a name', { errors });
     }
-    const fault = faultOfCompensation(spec) ?? hiddenHeader(node);
+    const fault =
+      faultOfCompensation(spec) ??
+      hiddenHeader(node) ??
+      faultOfSecrets(spec, await existingSecrets(resources.database, caller.orgId, spec));
     if (fault) return refuse(fault.code, fault.message, { errors: [{ path: fault.path, message: fault.message }] });
     const refused = await faultOfAddresses(spec, resources.faultOfUrl);
     if (refused) return refused;
