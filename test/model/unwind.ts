@@ -130,7 +130,7 @@ export class Unwind {
   /** What is next is to be chosen anew, unless a try is in flight; then once that is over. */
   letGoOfTop(session: Session): void {
     const top = session.effects.map(standing).find((entry) => entry.undoId === session.top);
-    if (top?.heldBy == null) session.top = null;
+    if (top === undefined || top.heldBy === null) session.top = null;
   }
 
   /** Ends an active session without success, whoever asked for it. */
