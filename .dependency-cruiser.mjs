@@ -45,6 +45,14 @@ const rooms = [
     paths: [`${SHARED}/(runtime/(config|logger)|queue/names)\\.ts$`],
     packages: ['knex', 'pg', 'bullmq'],
   }),
+  room(
+    'receiver-stands-alone',
+    '^packages/receiver/src/',
+    "It runs in the vendor's process and knows nothing of ours.",
+    {
+      packages: ['standardwebhooks'],
+    },
+  ),
   {
     name: 'services-meet-in-postgres-and-the-queue',
     comment: 'A service imports shared and itself, never another service, a tool or the demo.',

@@ -55,7 +55,7 @@ const RULES: readonly Rule[] = [
     name: 'SQL is in the store and in the migrations',
     why: 'a stranger finds every statement in one folder, one file per operation',
     appliesTo: PRODUCT,
-    except: /^(packages\/shared\/src\/store|migrations)\//,
+    except: /^(packages\/(shared|receiver)\/src\/store|migrations)\//,
     forbidden: /['"`]\s*(SELECT|INSERT INTO|UPDATE \w|DELETE FROM|WITH \w+ AS|TRUNCATE|LISTEN|NOTIFY|LOCK|SET)\b/,
     example: 'await db.query(`\n  SELECT state FROM undolog_sessions`);',
   },
