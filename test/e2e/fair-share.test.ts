@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { queuedWakeUps } from '../support/queue-look.js';
+import { VendorSimulator } from '../support/vendor-simulator.js';
 import { openWorld, type World } from '../support/world.js';
+import type { Org } from '../support/api-client.js';
 
 describe('one org’s vendor that hangs', () => {
   let world: World;
@@ -37,5 +39,44 @@ describe('one org’s vendor that hangs', () => {
     await Promise.all(sessions.map((session) => session.fail()));
     for (const session of sessions) await session.reaches('compensated');
     expect(world.vendor.ledger.at('/slow-start')).toHaveLength(16);
+  });
+});
+
+describe('C102: an org whose vendor hangs in two hundred sessions', () => {
+  let world: World;
+  const other = new VendorSimulator();
+  beforeAll(async () => {
+    world = await openWorld({ name: 'fair_share_crowd', compensators: 2, env: { UNDOLOG_CONCURRENCY: '20' } });
+    await other.listen();
+  });
+  afterAll(async () => {
+    await other.close();
+    await world.close();
+  });
+
+  /** How long five sessions, three undos each, take from their failure to their end. */
+  async function fiveSessionsTake(org: Org, path: string): Promise<number> {
+    world.vendor.always(path, { delayMs: 200 });
+    const sessions = await Promise.all(Array.from({ length: 5 }, () => org.booked([path, path, path])));
+    const startedAt = performance.now();
+    await Promise.all(sessions.map((session) => session.fail()));
+    await Promise.all(sessions.map((session) => session.reaches('compensated')));
+    return performance.now() - startedAt;
+  }
+
+  it('slows down neither another org nor its own other vendor to more than twice their time alone', async () => {
+    const [crowd, quick] = [await world.newOrg('crowd'), await world.newOrg('quick')];
+    await fiveSessionsTake(quick, '/first-ever');
+    const alone = await fiveSessionsTake(quick, '/alone');
+    other.always('/hanging', { ends: 'hang', applies: false });
+    const spec = { url: `${other.url}/hanging`, timeout_ms: 60_000 };
+    const hanging = await Promise.all(Array.from({ length: 200 }, () => crowd.booked(['/hanging'], { spec })));
+    await Promise.all(hanging.map((session) => session.fail()));
+    await expect.poll(() => other.ledger.at('/hanging').length, { timeout: 10_000 }).toBe(40);
+    // Other work of the machine may slow down any one measurement; the crowd would slow down all of them.
+    await expect.poll(() => fiveSessionsTake(quick, '/beside'), { timeout: 25_000 }).toBeLessThan(2 * alone);
+    // The first ones show that the crowd has another vendor; from then on that one has its own pace.
+    await fiveSessionsTake(crowd, '/own-first');
+    await expect.poll(() => fiveSessionsTake(crowd, '/own'), { timeout: 25_000 }).toBeLessThan(2 * alone);
   });
 });

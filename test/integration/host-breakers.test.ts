@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HostBreakers } from '@undolog/compensator/host-breakers';
+import type { VendorClient } from '@undolog/compensator/compensation-call';
 import type { Tried } from '@undolog/compensator/call-vendor';
-import type { Settlement } from '@undolog/shared/domain/verdict';
+import type { Exchange, Settlement } from '@undolog/shared/domain/verdict';
 import { DONE, openStoreWorld, REFUSED, UNCONFIRMED, type StoreWorld } from '../support/store-world.js';
-import { compensation } from '../support/undo-call.js';
+import { compensation, undoCall } from '../support/undo-call.js';
 
 let world: StoreWorld;
 let close: () => Promise<void>;
@@ -31,15 +32,41 @@ function tried(attempt: Partial<Attempt> | null, settlement: Settlement = RETRY)
   return { attempt: attempt && { ...usual, ...attempt }, settlement };
 }
 
-const guard = (breakers: HostBreakers, host: string, sessionId: string, outcome: Tried): Promise<Tried> =>
-  breakers.guard({ orgId: world.orgId, sessionId, spec: compensation({ url: `http://${host}/x` }) }, () =>
-    Promise.resolve(outcome),
-  );
+/** Answers every question so. */
+const asked = (exchange: Exchange): VendorClient => ({
+  call: () => Promise.reject(new Error('nobody calls here')),
+  ask: () => Promise.resolve(exchange),
+  carrying: () => asked(exchange),
+  close: () => Promise.resolve(),
+});
+const DOWN: Exchange = { kind: 'answer', status: 503, body: '', retryAfter: undefined };
+const FORBIDDEN: Exchange = { ...DOWN, status: 403 };
+
+/** A step that asks at `record` and then ends so. */
+function guard(
+  breakers: HostBreakers,
+  host: string,
+  sessionId: string,
+  outcome: Tried,
+  { answer = DOWN, record = `http://${host}/record` } = {},
+): Promise<Tried> {
+  const spec = compensation({ url: `http://${host}/x` });
+  const step = { orgId: world.orgId, spec, entry: { sessionId, confirming: null }, client: asked(answer) };
+  return breakers.guard(step, async (client) => {
+    await client.ask(record, undoCall(spec), 100, new AbortController().signal);
+    return outcome;
+  });
+}
 
 /** Tries of two sessions that end so, twice each: enough, if they count. @returns what became of the last. */
-async function outage(breakers: HostBreakers, host: string, outcome: Tried): Promise<Tried> {
-  for (const sessionId of ['a', 'b', 'a']) await guard(breakers, host, sessionId, outcome);
-  return guard(breakers, host, 'b', outcome);
+async function outage(
+  breakers: HostBreakers,
+  host: string,
+  outcome: Tried,
+  asking?: { answer?: Exchange; record?: string },
+): Promise<Tried> {
+  for (const sessionId of ['a', 'b', 'a']) await guard(breakers, host, sessionId, outcome, asking);
+  return guard(breakers, host, 'b', outcome, asking);
 }
 
 describe('the breaker of a host', () => {
@@ -70,6 +97,15 @@ describe('the breaker of a host', () => {
     expect(await outage(process(), 'confirmed.example', confirmed)).toEqual(confirmed);
   });
 
+  const LOOKUP_FAILED: Settlement = { kind: 'settled', state: 'unconfirmed', code: 'lookup_failed' };
+
+  test('opens by looks for the effect that the host does not answer, and not by those that it refuses', async () => {
+    const failed = tried(null, LOOKUP_FAILED);
+    expect(await outage(process(), 'looked.example', failed)).toMatchObject({ settlement: { kind: 'parked' } });
+    expect(await outage(process(), 'closed.example', failed, { answer: FORBIDDEN })).toEqual(failed);
+    expect(await outage(process(), 'here.example', failed, { record: 'http://elsewhere.example/' })).toEqual(failed);
+  });
+
   test('is one for all processes: what one has seen, the others heed', async () => {
     const [one, other] = [process(), process()];
     await guard(one, 'shared.example', 'a', tried({}));
@@ -83,6 +119,16 @@ describe('the breaker of a host', () => {
       return guard(third, 'shared.example', 'c', tried(null));
     };
     await expect.poll(next, { interval: 50, timeout: 5000 }).toMatchObject({ settlement: { kind: 'parked' } });
+  });
+
+  test('leaves an entry alone whose undo is done and whose record is asked', async () => {
+    const breakers = process();
+    await outage(breakers, 'confirming.example', tried({}));
+    const spec = compensation({ url: 'http://confirming.example/x' });
+    const entry = { sessionId: 'a', confirming: { leftMs: 1000, location: null } };
+    const look = tried(null, DONE);
+    const step = { orgId: world.orgId, spec, entry, client: asked(DOWN) };
+    expect(await breakers.guard(step, () => Promise.resolve(look))).toEqual(look);
   });
 
   test('never costs an undo: where Postgres does not answer, the try counts as it is', async () => {

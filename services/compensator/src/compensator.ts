@@ -10,6 +10,7 @@ import { cacheCompensations } from './compensation-cache.js';
 import { createVendorClient } from './compensation-call.js';
 import { openCredentials } from './credentials.js';
 import { createDeadLetterAnnouncer } from './dead-letter.js';
+import { findHosts } from './entry-hosts.js';
 import { shareFairly, slotsFor } from './fair-share.js';
 import { HeldClaims } from './held-claims.js';
 import { HostBreakers } from './host-breakers.js';
@@ -44,6 +45,7 @@ export function openCompensator(config: Config, logger: Logger): Compensator {
     connectionsPerOrigin: slotsFor(config.concurrency),
   });
   const breakers = new HostBreakers(database, { minSessions: config.breakerSessions }, onError);
+  const findCompensation = cacheCompensations(database);
   const abandon = new AbortController();
   const unwinder = new Unwinder({
     commits,
@@ -51,7 +53,7 @@ export function openCompensator(config: Config, logger: Logger): Compensator {
     queue,
     client,
     breakers,
-    findCompensation: cacheCompensations(database),
+    findCompensation,
     findCredentials: openCredentials(database),
     deadLetters,
     metrics,
@@ -61,7 +63,11 @@ export function openCompensator(config: Config, logger: Logger): Compensator {
   const worker = startCompensationWorker({
     location: queueLocation,
     concurrency: slotsFor(config.concurrency),
-    handle: shareFairly(config.concurrency, (payload) => unwinder.handle(payload)),
+    handle: shareFairly(
+      config.concurrency,
+      (payload, seen) => unwinder.handle(payload, seen),
+      findHosts(database, findCompensation),
+    ),
     onForeignJob: () => logger.warn('a job that UndoLog did not write was dropped'),
     onError,
   });

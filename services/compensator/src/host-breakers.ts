@@ -7,11 +7,14 @@ import {
   type Pass,
 } from '@undolog/shared/domain/breaker';
 import { hostOf, type Compensation } from '@undolog/shared/domain/compensation';
+import type { ClaimedEntry } from '@undolog/shared/store/claim-entries';
 import { monotonicMs } from '@undolog/shared/runtime/clock';
 import { changeBreaker } from '@undolog/shared/store/change-breaker';
 import type { Database } from '@undolog/shared/store/database';
 import { findOpenBreakers } from '@undolog/shared/store/read-breakers';
 import type { Tried } from './call-vendor.js';
+import type { VendorClient } from './compensation-call.js';
+import { evidenceOf, watchHost } from './host-evidence.js';
 
 /** How long a breaker that another process opened may stay unknown to this one. */
 const REFRESH_MS = 1000;
@@ -21,8 +24,9 @@ const GO: Pass = { kind: 'go' };
 
 export interface HostTry {
   readonly orgId: string;
-  readonly sessionId: string;
   readonly spec: Compensation;
+  readonly entry: Pick<ClaimedEntry, 'sessionId' | 'confirming'>;
+  readonly client: VendorClient;
 }
 
 interface Question {
@@ -37,14 +41,6 @@ interface Host {
   answersSinceMs: number;
   waiting: Question[];
   asking: boolean;
-}
-
-/** What a try says of its host; `failed`: no whole answer came, or one of 5xx that the compensation gives no sense. */
-function evidenceOf(tried: Tried): 'answered' | 'failed' | 'none' {
-  const attempt = tried?.attempt;
-  if (!attempt || attempt.error === 'abandoned') return 'none';
-  if (attempt.status !== null) return attempt.status >= 500 && attempt.outcome === 'unknown' ? 'failed' : 'answered';
-  return attempt.outcome === 'refused' ? 'none' : 'failed';
 }
 
 function parked(attempt: NonNullable<Tried>['attempt'], delayMs: number): Tried {
@@ -75,17 +71,20 @@ export class HostBreakers {
     this.#timer.unref();
   }
 
-  /** Runs a try, unless its host is known to be down; parks the entry when the try has shown that it is. */
-  async guard({ orgId, sessionId, spec }: HostTry, run: () => Promise<Tried>): Promise<Tried> {
-    if (this.#rules.minSessions === 0 || !spec.wait_out_outages) return run();
+  /** Runs a step, unless its host is known to be down; parks the entry when the step has shown that it is. */
+  async guard({ orgId, spec, entry, client }: HostTry, run: (client: VendorClient) => Promise<Tried>): Promise<Tried> {
+    // Once the vendor has said "done", nothing is left but to ask its record, and the time for that runs.
+    if (this.#rules.minSessions === 0 || !spec.wait_out_outages || entry.confirming) return run(client);
+    const { sessionId } = entry;
     const host = hostOf(spec);
     const key = `${orgId} ${host}`;
     const leaseMs = spec.timeout_ms + PROBE_MARGIN_MS;
     const pass = this.#open.has(key) ? await this.#ask(orgId, host, { kind: 'ask', leaseMs }) : GO;
     if (pass.kind === 'wait') return parked(null, pass.waitMs);
     const probe = pass.kind === 'probe';
-    const tried = await run();
-    const evidence = evidenceOf(tried);
+    const watched = watchHost(client, host);
+    const tried = await run(watched.client);
+    const evidence = evidenceOf(tried, watched.lastAskFailed());
     switch (evidence) {
       case 'answered':
         if (probe) await this.#ask(orgId, host, { kind: 'answered' });
@@ -105,11 +104,11 @@ export class HostBreakers {
     clearInterval(this.#timer);
   }
 
-  /** The record may have shown that the undo took after all; and who was asked to wait longer waits longer. */
+  /** What the vendor's record has shown stands, whatever the call met; who was asked to wait longer waits longer. */
   #judgeFailed(tried: Tried, pass: Pass): Tried {
     if (pass.kind !== 'wait' || !tried) return tried;
     const { attempt, settlement } = tried;
-    if (settlement.kind === 'settled' && (settlement.state === 'compensated' || settlement.state === 'skipped')) {
+    if (settlement.kind === 'settled' && (settlement.state !== 'unconfirmed' || settlement.code === 'undo_failed')) {
       return tried;
     }
     const ownDelayMs = settlement.kind === 'settled' ? 0 : settlement.delayMs;

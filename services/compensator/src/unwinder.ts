@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { hostOf } from '@undolog/shared/domain/compensation';
 import { settleUnreadable, type UnreadableCode } from '@undolog/shared/domain/settlement';
 import type { Settlement } from '@undolog/shared/domain/verdict';
 import type { CompensationQueue } from '@undolog/shared/queue/compensation-queue';
@@ -62,8 +63,14 @@ export class Unwinder {
     this.#resources = resources;
   }
 
-  /** @throws {WakeAgain} when the entry's time has not come. */
-  async handle({ org_id: orgId, session_id: sessionId, undo_id: undoId }: WakeUpPayload): Promise<void> {
+  /**
+   * @param seen called with the host of the undo once the entry is claimed.
+   * @throws {WakeAgain} when the entry's time has not come.
+   */
+  async handle(
+    { org_id: orgId, session_id: sessionId, undo_id: undoId }: WakeUpPayload,
+    seen: (host: string) => void,
+  ): Promise<void> {
     const { claims, commits } = this.#resources;
     const askedAtMs = monotonicMs();
     const result = await commits.submit(claimEntry, orgId, { sessionId, undoId, leaseMs: CLAIM_LEASE_MS });
@@ -78,7 +85,7 @@ export class Unwinder {
         const claim = { orgId, sessionId, undoId, fence: result.entry.fence, renewedAtMs: askedAtMs };
         claims.hold(claim);
         try {
-          return await this.#tryAndSettle(orgId, result.entry, claim);
+          return await this.#tryAndSettle(orgId, result.entry, claim, seen);
         } finally {
           claims.release(claim);
         }
@@ -90,15 +97,20 @@ export class Unwinder {
     }
   }
 
-  async #tryAndSettle(orgId: string, entry: ClaimedEntry, claim: HeldClaim): Promise<void> {
+  async #tryAndSettle(
+    orgId: string,
+    entry: ClaimedEntry,
+    claim: HeldClaim,
+    seen: (host: string) => void,
+  ): Promise<void> {
     const { abandon, breakers, claims, client, findCompensation, findCredentials, logger } = this.#resources;
     const spec = await findCompensation(orgId, entry.fnName, entry.version);
+    seen(hostOf(spec));
     const credentials = await findCredentials(orgId, spec);
     if ('fault' in credentials) return this.#settleUnread(orgId, entry, credentials.fault);
     const { sessionId, undoId, fence } = entry;
     const held = { sessionId, undoId, fence };
-    const context: TryContext = {
-      client: client.carrying(credentials),
+    const context: Omit<TryContext, 'client'> = {
       stillHeld: () => claims.stillHeld(claim),
       openAttempt: async (found) => {
         const input = { ...held, effectId: entry.effectId, leaseMs: CLAIM_LEASE_MS, found };
@@ -110,7 +122,9 @@ export class Unwinder {
       },
       signal: abandon,
     };
-    const tried = await breakers.guard({ orgId, sessionId, spec }, () => tryEntry(entry, spec, context));
+    const tried = await breakers.guard({ orgId, spec, entry, client: client.carrying(credentials) }, (watched) =>
+      tryEntry(entry, spec, { ...context, client: watched }),
+    );
     if (!tried) return logger.warn({ org_id: orgId, undo_id: undoId }, 'claim lost; another worker has the entry');
     const result = await this.#persist(settleEntry, orgId, { ...held, deadLetterId: uuidv7(), ...tried });
     this.#conclude(orgId, entry, tried.settlement, result);

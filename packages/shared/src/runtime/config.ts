@@ -75,7 +75,7 @@ export const VARIABLES = {
   UNDOLOG_CONCURRENCY: {
     schema: wholeNumber(1, 1000).default(50),
     unset: '50',
-    doc: 'How many undo entries one compensator runs at a time.',
+    doc: 'How many undo entries of one host of an org one compensator runs at a time; of one org twice, of all orgs four times as many.',
   },
   UNDOLOG_BREAKER_SESSIONS: {
     schema: wholeNumber(0, 1000).default(5),

@@ -1,0 +1,25 @@
+import { hostOf } from '@undolog/shared/domain/compensation';
+import type { Database } from '@undolog/shared/store/database';
+import { readEntryCompensation } from '@undolog/shared/store/read-entry-compensation';
+import type { WakeUpPayload } from '@undolog/shared/wire/jobs';
+import type { FindCompensation } from './compensation-cache.js';
+
+const MAX_KEPT = 10_000;
+
+/** Tells which host an entry's undo calls, before it is claimed. Asked once per entry, and only where slots are short. */
+export function findHosts(
+  database: Database,
+  findCompensation: FindCompensation,
+): (payload: WakeUpPayload) => Promise<string | undefined> {
+  const kept = new Map<string, string>();
+  return async ({ org_id: orgId, undo_id: undoId }) => {
+    const known = kept.get(undoId);
+    if (known !== undefined) return known;
+    const compensation = await readEntryCompensation(database, orgId, undoId);
+    if (!compensation) return undefined;
+    const host = hostOf(await findCompensation(orgId, compensation.fnName, compensation.version));
+    if (kept.size >= MAX_KEPT) kept.clear();
+    kept.set(undoId, host);
+    return host;
+  };
+}
