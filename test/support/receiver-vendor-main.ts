@@ -3,8 +3,9 @@
  * in the database that it is given.
  *
  * `POST /here` writes its ledger in the receiver's transaction, `POST /elsewhere` outside of any. With `HOLD` set, a
- * handler stops after its effect and never answers. Says `listening <port>`, then `effect` at each.
+ * handler stops after its effect and goes on when a line comes in. Says `listening <port>`, then `effect` at each.
  */
+import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createReceiver, type Queryable, type UndoCall } from '@undolog/receiver';
 import { toExpress } from '@undolog/receiver/express';
@@ -19,7 +20,7 @@ const receiver = createReceiver({ pool, secrets: [SECRET!], leaseSeconds: 2 });
 async function cancel(call: UndoCall, db: Queryable): Promise<{ body: object }> {
   await db.query('INSERT INTO ledger (key, taken_over) VALUES ($1, $2)', [call.key, call.takenOver]);
   console.log('effect');
-  if (HOLD) await new Promise(() => undefined);
+  if (HOLD) await once(process.stdin, 'data');
   return { body: { cancelled: true } };
 }
 

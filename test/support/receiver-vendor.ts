@@ -12,12 +12,14 @@ export interface ReceiverVendor {
   readonly url: string;
   /** Resolves when this many effects were made since its start. */
   effects(count: number): Promise<void>;
+  /** Lets handlers that are held go on. */
+  release(): void;
   kill(): Promise<void>;
 }
 
 export interface ReceiverVendorOptions {
   readonly databaseUrl: string;
-  /** Every handler stops after its effect, before it answers. */
+  /** Every handler stops after its effect, before it answers, until `release`. */
   readonly hold?: boolean;
   readonly secret?: string;
 }
@@ -27,7 +29,7 @@ export async function startReceiverVendor(options: ReceiverVendorOptions): Promi
   const { databaseUrl, hold = false, secret = SIGNING_SECRET } = options;
   const child = spawn(process.execPath, ['--import', 'tsx', '--conditions=@undolog/source', PROGRAM], {
     env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl, SECRET: secret, ...(hold ? { HOLD: '1' } : {}) },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
   const killWithUs = (): void => void child.kill('SIGKILL');
   process.once('exit', killWithUs);
@@ -50,6 +52,7 @@ export async function startReceiverVendor(options: ReceiverVendorOptions): Promi
         },
         { timeout: START_LIMIT_MS },
       ),
+    release: () => void child.stdin.write('go\n'),
     async kill() {
       process.off('exit', killWithUs);
       if (child.exitCode !== null || child.signalCode !== null) return;
