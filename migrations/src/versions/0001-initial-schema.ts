@@ -104,10 +104,10 @@ CREATE TABLE undolog_undo_stack (
   CHECK (state NOT IN ('running', 'compensated', 'failed') OR fn_name IS NOT NULL),
   CHECK (round_attempts <= attempts)
 ) WITH (fillfactor = 70);
-CREATE UNIQUE INDEX undolog_undo_stack_order ON undolog_undo_stack (session_id, org_id, stack_position)
-  WHERE superseded_by IS NULL;
-CREATE INDEX undolog_undo_stack_superseded ON undolog_undo_stack (session_id, org_id, stack_position)
-  WHERE superseded_by IS NOT NULL;
+-- One entry per position that is not superseded. Not partial, so that it also serves the check that a session which is
+-- deleted has no entries left.
+CREATE UNIQUE INDEX undolog_undo_stack_order ON undolog_undo_stack (session_id, org_id, stack_position, superseded_by)
+  NULLS NOT DISTINCT;
 
 CREATE TABLE undolog_effect_log (
   org_id uuid NOT NULL,
@@ -142,6 +142,8 @@ CREATE TABLE undolog_effect_log (
   CHECK (result IS NULL OR committed_at IS NOT NULL)
 ) WITH (fillfactor = 70);
 CREATE UNIQUE INDEX undolog_effect_log_position ON undolog_effect_log (session_id, org_id, stack_position);
+-- Only for the check that an entry which is deleted has no effect left; see ADR 18.
+CREATE INDEX undolog_effect_log_undo ON undolog_effect_log (undo_id, org_id);
 CREATE UNIQUE INDEX undolog_effect_log_call ON undolog_effect_log (session_id, org_id, call_id)
   WHERE call_id IS NOT NULL;
 
@@ -174,6 +176,7 @@ CREATE TABLE undolog_dead_letters (
   CHECK ((state = 'closed') = (closed_at IS NOT NULL))
 );
 CREATE UNIQUE INDEX undolog_dead_letters_open ON undolog_dead_letters (session_id, org_id) WHERE state = 'open';
+CREATE INDEX undolog_dead_letters_session ON undolog_dead_letters (session_id, org_id);
 CREATE INDEX undolog_dead_letters_newest ON undolog_dead_letters (org_id, halted_at DESC, dead_letter_id DESC);
 CREATE INDEX undolog_dead_letters_unannounced ON undolog_dead_letters (halted_at) WHERE announced_at IS NULL;
 CREATE INDEX undolog_dead_letters_depth ON undolog_dead_letters (halted_at) WHERE state = 'open';

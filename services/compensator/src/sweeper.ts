@@ -8,6 +8,7 @@ import { failSession } from '@undolog/shared/store/fail-session';
 import type { GroupCommit } from '@undolog/shared/store/group-commit';
 import { forgetOldAnswers } from '@undolog/shared/store/idempotency';
 import type { DeadLetterAnnouncer } from './dead-letter.js';
+import { keepFor } from './retention.js';
 
 export interface SweeperResources {
   readonly database: Database;
@@ -16,6 +17,7 @@ export interface SweeperResources {
   readonly deadLetters: DeadLetterAnnouncer;
   readonly metrics: Pick<Metrics, 'sweepRescues'>;
   readonly sweepMs: number;
+  readonly retentionDays: number | undefined;
   readonly onError: (error: Error) => void;
 }
 
@@ -72,6 +74,7 @@ export function startSweeper(resources: SweeperResources): Sweeper {
   }
 
   const duties = [expireLeases, wakeDue, announceDeadLetters, () => forgetOldAnswers(database)];
+  if (resources.retentionDays !== undefined) duties.push(keepFor(database, resources.retentionDays));
 
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;

@@ -39,7 +39,7 @@ export const VARIABLES = {
   DATABASE_URL: {
     schema: urlOf('postgres:', 'postgresql:'),
     unset: 'required',
-    doc: 'Postgres, the truth of everything.',
+    doc: 'Postgres 15 or newer, the truth of everything.',
   },
   REDIS_URL: {
     schema: urlOf('redis:', 'rediss:').optional(),
@@ -87,6 +87,11 @@ export const VARIABLES = {
     unset: '5000',
     doc: 'How often the compensator looks for expired leases and for work that the queue has lost, in milliseconds.',
   },
+  UNDOLOG_RETENTION_DAYS: {
+    schema: wholeNumber(1, 36_500).optional(),
+    unset: 'kept for ever',
+    doc: 'Sessions that ended (`completed`, `compensated`, `resolved`) so many days ago are deleted with their effects, entries and dead letters. Halted ones never are; the audit log is kept.',
+  },
   UNDOLOG_RATE_LIMIT: {
     schema: wholeNumber(1, 1_000_000).optional(),
     unset: 'no limit',
@@ -130,6 +135,8 @@ export interface Config {
   readonly concurrency: number;
   readonly breakerSessions: number;
   readonly sweepMs: number;
+  /** Undefined: ended sessions are kept for ever. */
+  readonly retentionDays: number | undefined;
   readonly rateLimitPerSecond: number | undefined;
   readonly databaseConnections: number;
   readonly queuePrefix: string;
@@ -191,6 +198,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     concurrency: values.UNDOLOG_CONCURRENCY,
     breakerSessions: values.UNDOLOG_BREAKER_SESSIONS,
     sweepMs: values.UNDOLOG_SWEEP_MS,
+    retentionDays: values.UNDOLOG_RETENTION_DAYS,
     rateLimitPerSecond: values.UNDOLOG_RATE_LIMIT,
     databaseConnections: values.UNDOLOG_DB_POOL,
     queuePrefix: values.UNDOLOG_QUEUE_PREFIX,
