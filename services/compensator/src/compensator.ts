@@ -71,7 +71,13 @@ export function openCompensator(config: Config, logger: Logger): Compensator {
     onForeignJob: () => logger.warn('a job that UndoLog did not write was dropped'),
     onError,
   });
-  const sweeper = startSweeper({ ...process, deadLetters, sweepMs: config.sweepMs, retentionDays: config.retentionDays, onError });
+  const sweeper = startSweeper({
+    ...process,
+    deadLetters,
+    sweepMs: config.sweepMs,
+    retentionDays: config.retentionDays,
+    onError,
+  });
 
   return {
     queueKind,
