@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Settlement } from '@undolog/shared/domain/verdict';
 import { uuidv7 } from '@undolog/shared/runtime/clock';
 import { commitEffect } from '@undolog/shared/store/commit-effect';
 import { completeSession } from '@undolog/shared/store/complete-session';
@@ -24,7 +25,7 @@ async function completed(effects = 1): Promise<string> {
 }
 
 /** Fails the session and settles its only entry. */
-async function unwound(settlement: typeof DONE | typeof REFUSED): Promise<string> {
+async function unwound(settlement: Settlement): Promise<string> {
   const { sessionId, undoIds } = await world.run(1);
   await world.fail(sessionId);
   await world.settle(await world.mustClaim(sessionId, undoIds[0]!), settlement);
