@@ -127,6 +127,8 @@ CREATE TABLE undolog_effect_log (
   -- What the tool itself reported when it did not report success.
   reported text CHECK (reported IN ('not_applied', 'unknown')),
   committed_late boolean NOT NULL DEFAULT false,
+  -- Its session was rolled back below it: it is undone, and whatever is reported of it from then on is late.
+  rolled_back boolean NOT NULL DEFAULT false,
   call_timeout_ms integer NOT NULL DEFAULT 0 CHECK (call_timeout_ms BETWEEN 0 AND 3600000),
   traceparent text,
   registered_at timestamptz NOT NULL DEFAULT now(),

@@ -1,6 +1,10 @@
 import type { SessionState } from '../domain/states.js';
 import type { WakeUp } from '../domain/wake-up.js';
 import type { Statement } from './database.js';
+import { RENEWED_LEASE } from './lease.js';
+
+/** How long the sweep leaves a session to the wake-up call that follows the commit which starts its unwind. */
+export const FIRST_LOOK_AFTER = `interval '4 seconds'`;
 
 /**
  * Moves unwinding sessions on once their top entry is settled: to the next entry that waits, highest position first,
@@ -11,7 +15,7 @@ import type { Statement } from './database.js';
  * top settled, another entry waits          → that entry is the top
  * top waits, and an entry came back above   → that entry is the top
  * top broken under policy halt, or none left and one broken → halted, with a dead letter
- * none left during a rollback               → active, lease restarted
+ * none left during a rollback, which takes only what it has marked → active, lease restarted
  * none left                                 → compensated
  * ```
  */
@@ -41,6 +45,8 @@ WITH item AS MATERIALIZED (
       AND u.state IN ('pending', 'active', 'running')
       AND u.stack_position > coalesce(d.rollback_to, -1)
       AND u.stack_position <= coalesce(d.unwind_from, 2147483647)
+      AND (d.rollback_to IS NULL OR EXISTS (
+        SELECT 1 FROM undolog_effect_log e WHERE e.org_id = u.org_id AND e.effect_id = u.effect_id AND e.rolled_back))
     ORDER BY u.stack_position DESC LIMIT 1
   ) n ON NOT (d.on_compensation_failure = 'halt' AND coalesce(d.top_state, '') IN ('failed', 'unconfirmed'))
   LEFT JOIN LATERAL (
@@ -55,8 +61,7 @@ WITH item AS MATERIALIZED (
     top_undo_id = c.next_undo_id,
     unwind_from = c.next_position,
     rollback_to = CASE WHEN c.next_state = 'active' THEN NULL ELSE s.rollback_to END,
-    lease_expires_at = CASE WHEN c.next_state = 'active' AND s.lease_seconds > 0
-      THEN clock_timestamp() + s.lease_seconds * interval '1 second' END,
+    lease_expires_at = CASE WHEN c.next_state = 'active' THEN ${RENEWED_LEASE} END,
     wake_at = CASE WHEN c.next_undo_id IS NOT NULL THEN s.wake_at END,
     updated_at = clock_timestamp()
   FROM chosen c WHERE s.org_id = c.org_id AND s.session_id = c.session_id

@@ -6,6 +6,7 @@ import { keepLateCommit, placeOfResult, type LateCommit, type SuccessReport } fr
 import { LEASE_EXPIRED, RENEWAL_DUE, RENEWED_LEASE } from './lease.js';
 import { lockSessions } from './lock-sessions.js';
 import type { Operation } from './operation.js';
+import { ROLLING_BACK } from './roll-back-session.js';
 import { sealJson, unsealJson } from './sealed-json.js';
 import { supersedeEntry } from './supersede-entry.js';
 
@@ -24,7 +25,7 @@ WITH item AS MATERIALIZED (
     WHEN e.committed_at IS NOT NULL AND e.result IS DISTINCT FROM i.result THEN 'differs'
     WHEN e.committed_at IS NOT NULL AND e.committed_late THEN 'repeated_late'
     WHEN e.committed_at IS NOT NULL THEN 'repeated'
-    WHEN s.state <> 'active' OR ${LEASE_EXPIRED} THEN 'late'
+    WHEN e.rolled_back OR NOT (s.state = 'active' AND NOT ${LEASE_EXPIRED} OR ${ROLLING_BACK}) THEN 'late'
     WHEN e.state = 'failed' THEN 'taken_back'
     ELSE 'commit' END AS outcome
   FROM item i

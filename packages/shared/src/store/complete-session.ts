@@ -21,7 +21,7 @@ WITH judged AS (
     WHEN s.state <> 'active' OR ${LEASE_EXPIRED} THEN 'session_not_active'
     WHEN EXISTS (
       SELECT 1 FROM undolog_effect_log e WHERE e.org_id = $1 AND e.session_id = $2
-        AND e.state IN ('pending', 'executing') AND NOT ($3 AND e.reported IS NOT DISTINCT FROM 'unknown')
+        AND e.state IN ('pending', 'executing') AND NOT e.rolled_back AND NOT ($3 AND e.reported IS NOT DISTINCT FROM 'unknown')
     ) THEN 'effects_in_flight'
     ELSE 'complete' END AS outcome
   FROM undolog_sessions s WHERE s.org_id = $1 AND s.session_id = $2

@@ -27,12 +27,16 @@ export interface DeadLetterFilter {
   readonly after?: { readonly haltedAt: string; readonly deadLetterId: string } | undefined;
 }
 
+/** Entries in these states; of a rollback only those that it is to undo. */
 function refs(states: string): string {
   return `coalesce((
     SELECT json_agg(json_build_object('undo_id', e.undo_id, 'stack_position', e.stack_position, 'state', e.state)
       ORDER BY e.stack_position DESC)
     FROM undolog_undo_stack e WHERE e.org_id = d.org_id AND e.session_id = d.session_id
-      AND e.superseded_by IS NULL AND e.state IN (${states})), '[]')`;
+      AND e.superseded_by IS NULL AND e.state IN (${states})
+      AND (s.rollback_to IS NULL OR EXISTS (
+        SELECT 1 FROM undolog_effect_log x WHERE x.org_id = e.org_id AND x.effect_id = e.effect_id AND x.rolled_back))
+    ), '[]')`;
 }
 
 const SELECT = `
@@ -40,7 +44,9 @@ SELECT d.dead_letter_id, d.session_id, d.state, d.undo_id, u.stack_position, d.c
   ${refs(`'failed', 'unconfirmed'`)} AS broken,
   ${refs(`'pending', 'active', 'running'`)} AS not_undone,
   d.halted_at
-FROM undolog_dead_letters d JOIN undolog_undo_stack u ON u.org_id = d.org_id AND u.undo_id = d.undo_id
+FROM undolog_dead_letters d
+JOIN undolog_undo_stack u ON u.org_id = d.org_id AND u.undo_id = d.undo_id
+JOIN undolog_sessions s ON s.org_id = d.org_id AND s.session_id = d.session_id
 WHERE d.org_id = $1`;
 
 const PAGE = `${SELECT}

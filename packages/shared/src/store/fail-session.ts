@@ -1,22 +1,15 @@
-import type { FailureKind } from '../domain/failure.js';
-import type { JsonText } from '../domain/json-text.js';
 import type { SessionState } from '../domain/states.js';
 import type { WakeUp } from '../domain/wake-up.js';
-import { advanceUnwind, wakeUpOf, type Advanced } from './advance-unwind.js';
+import { abandonRollback, type SessionFailure } from './abandon-rollback.js';
+import { advanceUnwind, FIRST_LOOK_AFTER, wakeUpOf, type Advanced } from './advance-unwind.js';
 import type { Statement, Tx } from './database.js';
 import { toBytes, wordBytes } from './json-bytes.js';
 import { EXPIRY_REASON, LEASE_EXPIRED } from './lease.js';
 import { lockSessions } from './lock-sessions.js';
 import type { Operation } from './operation.js';
+import { ROLLING_BACK } from './roll-back-session.js';
 
-export interface FailSession {
-  readonly sessionId: string;
-  /** JSON text of a string. Of no use to `lease_expired`, whose reason is the clock that ran out. */
-  readonly reason: JsonText | null;
-  readonly kind: FailureKind;
-  readonly effectId: string | null;
-  /** Who asked: a key's id, or `undolog`. */
-  readonly actor: string;
+export interface FailSession extends SessionFailure {
   /** A fresh id for the dead letter, should the session halt at once. */
   readonly deadLetterId: string;
 }
@@ -24,9 +17,6 @@ export interface FailSession {
 export type FailSessionResult =
   | { readonly outcome: 'accepted'; readonly state: SessionState; readonly wake: WakeUp | null }
   | { readonly outcome: 'session_not_found' | 'session_completed' | 'unknown_effect' | 'not_expired' };
-
-/** How long the sweep leaves a failed session to the wake-up call that follows its commit. */
-const FIRST_LOOK_AFTER = `interval '4 seconds'`;
 
 // A session whose lease ran out before the report came has failed by expiry, swept or not.
 const FAIL = `
@@ -40,6 +30,7 @@ WITH item AS MATERIALIZED (
       WHEN s.state = 'completed' THEN 'session_completed'
       WHEN i.effect_id IS NOT NULL AND e.effect_id IS NULL THEN 'unknown_effect'
       WHEN i.kind = 'lease_expired' AND NOT (s.state = 'active' AND ${LEASE_EXPIRED}) THEN 'not_expired'
+      WHEN ${ROLLING_BACK} THEN 'rolling_back'
       ELSE 'accepted' END AS outcome
   FROM item i
   LEFT JOIN undolog_sessions s ON s.org_id = i.org_id AND s.session_id = i.session_id
@@ -79,7 +70,7 @@ SELECT session_id, outcome, CASE state WHEN 'active' THEN 'failed' ELSE state EN
 
 interface Judged {
   session_id: string;
-  outcome: FailSessionResult['outcome'];
+  outcome: FailSessionResult['outcome'] | 'rolling_back';
   state: SessionState;
 }
 
@@ -109,17 +100,23 @@ function statements(orgId: string, inputs: readonly FailSession[]): Statement[] 
 }
 
 function toResult(orgId: string, judged: Judged, advanced: Advanced | undefined): FailSessionResult {
-  if (judged.outcome !== 'accepted') return { outcome: judged.outcome };
-  return {
-    outcome: 'accepted',
-    state: advanced?.next_undo_id === null ? advanced.state : judged.state,
-    wake: wakeUpOf(orgId, advanced),
-  };
+  switch (judged.outcome) {
+    case 'accepted':
+    case 'rolling_back':
+      return { outcome: 'accepted', state: advanced?.state ?? judged.state, wake: wakeUpOf(orgId, advanced) };
+    case 'session_not_found':
+    case 'session_completed':
+    case 'unknown_effect':
+    case 'not_expired':
+      return { outcome: judged.outcome };
+    default:
+      return judged.outcome satisfies never;
+  }
 }
 
 /**
- * Ends an active session without success and chooses the first entry to undo. Asking again, in any state but
- * `completed`, changes nothing: the first reason stays.
+ * Ends an active session without success and chooses the first entry to undo. A rollback that is under way becomes a
+ * full unwind. Asking again, in any state but `completed`, changes nothing: the first reason stays.
  */
 export const failSession: Operation<FailSession, FailSessionResult> = {
   name: 'fail_session',
@@ -127,6 +124,7 @@ export const failSession: Operation<FailSession, FailSessionResult> = {
     await tx.query(lockSessions(orgId, [input]));
     const [fail, advance] = statements(orgId, [input]);
     const [judged] = await tx.query<Judged>(fail!);
+    if (judged!.outcome === 'rolling_back') await tx.query(abandonRollback(orgId, input));
     const [advanced] = await tx.query<Advanced>(advance!);
     return toResult(orgId, judged!, advanced);
   },
@@ -137,7 +135,10 @@ export const failSession: Operation<FailSession, FailSessionResult> = {
     read([judged, advanced], inputs, orgId) {
       const outcomes = new Map((judged as Judged[]).map((row) => [row.session_id, row]));
       const moves = new Map((advanced as Advanced[]).map((row) => [row.session_id, row]));
-      return inputs.map((input) => toResult(orgId, outcomes.get(input.sessionId)!, moves.get(input.sessionId)));
+      return inputs.map((input) => {
+        const row = outcomes.get(input.sessionId)!;
+        return row.outcome === 'rolling_back' ? 'alone' : toResult(orgId, row, moves.get(input.sessionId));
+      });
     },
   },
 };

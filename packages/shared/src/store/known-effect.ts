@@ -26,12 +26,13 @@ export interface KnownRow {
   stack_position: number;
   state: EffectState;
   result: Buffer | null;
+  /** Whether its session is active and was not rolled back below it. */
   session_active: boolean;
 }
 
 const SELECT = `
 SELECT e.effect_id, e.undo_id, e.stack_position, e.state, e.result, e.body_hash,
-  s.state = 'active' AS session_active
+  s.state = 'active' AND NOT e.rolled_back AS session_active
 FROM undolog_effect_log e JOIN undolog_sessions s ON s.org_id = e.org_id AND s.session_id = e.session_id
 WHERE e.org_id = $1 AND e.session_id = $2 AND e.call_id = $3`;
 

@@ -4,6 +4,7 @@ import type { WakeUp } from '../domain/wake-up.js';
 import { advanceUnwind, wakeUpOf, type Advanced } from './advance-unwind.js';
 import type { Place } from '../domain/vault.js';
 import type { Tx } from './database.js';
+import { LEASE_EXPIRED } from './lease.js';
 import { sealJson } from './sealed-json.js';
 import { supersedeEntry } from './supersede-entry.js';
 
@@ -64,25 +65,30 @@ interface Look {
 const PROMISE = `UPDATE undolog_undo_stack SET successor_id = $3 WHERE org_id = $1 AND undo_id = $2`;
 
 // A halted session stays halted, and its dead letter tells of the entry that stands now. A session whose top entry is
-// in flight goes on once that try is over.
+// in flight goes on once that try is over. An active one is rolled back once more, for this entry alone.
 const REOPEN = `
 WITH letter AS (
   UPDATE undolog_dead_letters SET undo_id = $4
   WHERE org_id = $1 AND session_id = $2 AND undo_id = $3 AND state = 'open'
 ), due AS MATERIALIZED (
-  SELECT s.org_id, s.session_id, s.state, u.undo_id AS top_in_flight
-  FROM undolog_sessions s
+  SELECT s.org_id, s.session_id, s.state, e.stack_position, u.undo_id AS top_in_flight
+  FROM undolog_effect_log e
+  JOIN undolog_sessions s ON s.org_id = e.org_id AND s.session_id = e.session_id
   LEFT JOIN undolog_undo_stack u
     ON u.org_id = s.org_id AND u.undo_id = s.top_undo_id AND u.claimed_until IS NOT NULL
-  WHERE s.org_id = $1 AND s.session_id = $2 AND s.state IN ('failed', 'compensating', 'compensated')
+  WHERE e.org_id = $1 AND e.effect_id = $5 AND (s.state IN ('failed', 'compensating', 'compensated', 'halted')
+    OR s.state = 'active' AND e.rolled_back AND NOT ${LEASE_EXPIRED})
 ), reopened AS (
   UPDATE undolog_sessions s SET
-    state = CASE s.state WHEN 'compensated' THEN 'compensating' ELSE s.state END,
-    wake_at = clock_timestamp(), updated_at = clock_timestamp(), unwind_from = NULL, top_undo_id = d.top_in_flight
+    state = CASE WHEN s.state IN ('active', 'compensated') THEN 'compensating' ELSE s.state END,
+    rollback_to = CASE WHEN s.state = 'active' OR s.rollback_to IS NOT NULL
+      THEN least(s.rollback_to, d.stack_position - 1) END,
+    wake_at = CASE WHEN s.state <> 'halted' THEN clock_timestamp() END,
+    lease_expires_at = NULL, updated_at = clock_timestamp(), unwind_from = NULL, top_undo_id = d.top_in_flight
   FROM due d WHERE s.org_id = d.org_id AND s.session_id = d.session_id
 )
 INSERT INTO undolog_audit_log (org_id, actor, action, session_id, undo_id)
-SELECT $1, 'undolog', 'session.compensating', session_id, $4 FROM due WHERE state = 'compensated'`;
+SELECT $1, 'undolog', 'session.compensating', session_id, $4 FROM due WHERE state IN ('active', 'compensated')`;
 
 /**
  * Whether the undo that there was came before the effect did; such an effect needs another one. Nothing runs the
@@ -94,7 +100,7 @@ function needsSuccessor(look: Look): boolean {
 }
 
 /**
- * Keeps a success report that came after its session had left `active`, and sees to it that the effect is undone: an
+ * Keeps a success report that came after its session had left `active`, or was rolled back, and has the effect undone: an
  * entry that was settled or tried already is replaced by a new one at the same position, at once or, where a try of it
  * is in flight, when that try is settled. The caller holds the session's lock.
  */
@@ -109,7 +115,7 @@ export async function keepLateCommit(tx: Tx, orgId: string, input: SuccessReport
     return { effectId, undoId: look.undo_id, wake: null };
   }
   await supersedeEntry(tx, orgId, look.undo_id, successorId);
-  const reopen = [orgId, look.session_id, look.undo_id, successorId];
+  const reopen = [orgId, look.session_id, look.undo_id, successorId, effectId];
   await tx.query({ name: 'reopen_late', text: REOPEN, values: reopen });
   const advance = advanceUnwind(orgId, [look.session_id], [input.deadLetterId]);
   const [advanced] = await tx.query<Advanced>(advance);

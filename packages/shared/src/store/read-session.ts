@@ -3,6 +3,7 @@ import { JsonText } from '../domain/json-text.js';
 import type { SessionState, UndoState } from '../domain/states.js';
 import type { Tx } from './database.js';
 import { fromBytes } from './json-bytes.js';
+import { ROLLING_BACK } from './roll-back-session.js';
 
 /** An effect that is still there at the vendor although its session did not succeed, or may be. */
 export interface StandingEffect {
@@ -49,7 +50,7 @@ FROM undolog_effect_log e JOIN undolog_undo_stack u ON u.org_id = e.org_id AND u
 WHERE e.org_id = s.org_id AND e.session_id = s.session_id AND e.state <> 'failed'
   AND NOT (u.state = 'compensated' AND coalesce(e.committed_at < u.compensated_at, true))
   AND (s.state = 'completed' AND (e.reported = 'unknown' AND e.state = 'executing' OR e.committed_late)
-    OR s.state NOT IN ('active', 'completed')
+    OR (e.rolled_back OR s.state NOT IN ('active', 'completed') AND NOT ${ROLLING_BACK})
       AND (e.committed_late OR coalesce(convert_from(u.reason, 'UTF8') NOT IN ('"not_applied"', '"effect_absent"'), true)))`;
 
 /** One row per session that `condition` picks; `$1` is the org. */

@@ -5,7 +5,7 @@ import { lockSessions } from './lock-sessions.js';
 
 const SELECT = `
 SELECT e.effect_id, e.undo_id, e.stack_position, e.state, e.result,
-  s.state = 'active' AND NOT ${LEASE_EXPIRED} AS session_active
+  s.state = 'active' AND NOT ${LEASE_EXPIRED} AND NOT e.rolled_back AS session_active
 FROM undolog_effect_log e JOIN undolog_sessions s ON s.org_id = e.org_id AND s.session_id = e.session_id
 WHERE e.org_id = $1 AND e.effect_id = $2`;
 

@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { FAILURE_KINDS, FAILURE_POLICIES } from '../domain/failure.js';
-import { DEFAULT_LEASE_SECONDS, MAX_AGE_LIMIT_SECONDS, MAX_LEASE_SECONDS, MAX_REASON_CHARS } from '../domain/limits.js';
+import {
+  DEFAULT_LEASE_SECONDS,
+  MAX_AGE_LIMIT_SECONDS,
+  MAX_LEASE_SECONDS,
+  MAX_REASON_CHARS,
+  MAX_STACK_POSITION,
+} from '../domain/limits.js';
 import { SESSION_STATES, UNDO_STATES } from '../domain/states.js';
 import { anyJson, jsonString, type RequestBody } from './json-member.js';
 import { pageQuery } from './paging.js';
@@ -43,6 +49,16 @@ export const failSessionBody = { schema: failSession, raw: { reason: true } } sa
 const cancelSession = z.strictObject({ reason }).meta({ id: 'CancelSession' });
 
 export const cancelSessionBody = { schema: cancelSession, raw: { reason: true } } satisfies RequestBody;
+
+const toPosition = z
+  .int()
+  .min(-1)
+  .max(MAX_STACK_POSITION)
+  .meta({ description: 'What is above this position is undone; -1: everything.' });
+
+const rollBackSession = z.strictObject({ to_position: toPosition }).meta({ id: 'RollBackSession' });
+
+export const rollBackSessionBody = { schema: rollBackSession, raw: {} } satisfies RequestBody;
 
 const nothing = z.strictObject({}).meta({ id: 'Nothing' });
 

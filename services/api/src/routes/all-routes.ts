@@ -8,6 +8,7 @@ import { keyRoutes } from './keys.js';
 import { registerEffectRoute } from './register-effect.js';
 import { secretRoutes } from './secrets.js';
 import { sessionEndRoutes } from './session-ends.js';
+import { sessionRollbackRoutes } from './session-rollback.js';
 import { sessionRoutes } from './sessions.js';
 
 /** Every route that needs a key of an org, the busiest first: the router asks them in this order. */
@@ -16,6 +17,7 @@ export const ORG_ROUTES: readonly Route[] = [
   ...effectReportRoutes,
   ...sessionRoutes,
   ...sessionEndRoutes,
+  ...sessionRollbackRoutes,
   ...compensationRoutes,
   ...compensationPauseRoutes,
   ...deadLetterRoutes,

@@ -7,11 +7,15 @@ import { answer, refuse, type Reply } from '../reply.js';
 import { defineRoute, type Route } from '../route.js';
 
 function lateReply({ effectId, undoId }: LateCommit): Reply {
-  return refuse('session_not_active', 'the report is kept; its effect is undone, as its session has ended', {
-    decision: 'undo',
-    effect_id: effectId,
-    undo_id: undoId,
-  });
+  return refuse(
+    'session_not_active',
+    'the report is kept; its effect is undone, as its session has ended or was rolled back',
+    {
+      decision: 'undo',
+      effect_id: effectId,
+      undo_id: undoId,
+    },
+  );
 }
 
 const commit = defineRoute({
