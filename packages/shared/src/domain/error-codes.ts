@@ -43,6 +43,11 @@ export const ERROR_CODES = {
     title: 'Session completed',
     meaning: 'The session has already succeeded and can no longer be failed or cancelled.',
   },
+  plan_changed: {
+    status: 409,
+    title: 'Plan changed',
+    meaning: 'What would be undone now is not what was planned; nothing was changed. Plan again.',
+  },
   effects_in_flight: {
     status: 409,
     title: 'Effects in flight',

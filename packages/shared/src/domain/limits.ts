@@ -14,6 +14,10 @@ export const MAX_LEASE_SECONDS = 86_400;
 /** A session that is older than this is no agent run any more. */
 export const MAX_AGE_LIMIT_SECONDS = 366 * 86_400;
 export const MAX_STACK_POSITION = 2_147_483_647;
+
+/** Below the lowest position: what is above it is all there is. */
+export const ALL_POSITIONS = -1;
+
 export const MAX_CALL_TIMEOUT_MS = 3_600_000;
 
 export const MAX_RETRIES = 20;

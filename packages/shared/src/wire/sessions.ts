@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { FAILURE_KINDS, FAILURE_POLICIES } from '../domain/failure.js';
 import {
+  ALL_POSITIONS,
   DEFAULT_LEASE_SECONDS,
   MAX_AGE_LIMIT_SECONDS,
   MAX_LEASE_SECONDS,
@@ -8,6 +9,7 @@ import {
   MAX_STACK_POSITION,
 } from '../domain/limits.js';
 import { SESSION_STATES, UNDO_STATES } from '../domain/states.js';
+import { PLAN_ACTIONS } from '../domain/unwind-plan.js';
 import { anyJson, jsonString, type RequestBody } from './json-member.js';
 import { pageQuery } from './paging.js';
 import { nameText, sessionIdText, timestamp, uuid } from './text.js';
@@ -42,23 +44,54 @@ export const completeSessionBody = { schema: completeSession, raw: {} } satisfie
 
 const reason = jsonString(MAX_REASON_CHARS, 'Why, in words for people.');
 
-const failSession = z.strictObject({ reason, effect_id: z.string().max(100).optional() }).meta({ id: 'FailSession' });
+const planDigest = z
+  .string()
+  .max(100)
+  .meta({ description: 'Of a plan: as a condition, nothing is started unless what would be done now is that plan.' });
+
+const failSession = z
+  .strictObject({ reason, effect_id: z.string().max(100).optional(), plan_digest: planDigest.optional() })
+  .meta({ id: 'FailSession' });
 
 export const failSessionBody = { schema: failSession, raw: { reason: true } } satisfies RequestBody;
 
-const cancelSession = z.strictObject({ reason }).meta({ id: 'CancelSession' });
+const cancelSession = z.strictObject({ reason, plan_digest: planDigest.optional() }).meta({ id: 'CancelSession' });
 
 export const cancelSessionBody = { schema: cancelSession, raw: { reason: true } } satisfies RequestBody;
 
 const toPosition = z
   .int()
-  .min(-1)
+  .min(ALL_POSITIONS)
   .max(MAX_STACK_POSITION)
   .meta({ description: 'What is above this position is undone; -1: everything.' });
 
-const rollBackSession = z.strictObject({ to_position: toPosition }).meta({ id: 'RollBackSession' });
+const rollBackSession = z
+  .strictObject({ to_position: toPosition, plan_digest: planDigest.optional() })
+  .meta({ id: 'RollBackSession' });
 
 export const rollBackSessionBody = { schema: rollBackSession, raw: {} } satisfies RequestBody;
+
+const planSession = z.strictObject({ to_position: toPosition.default(ALL_POSITIONS) }).meta({ id: 'PlanSession' });
+
+export const planSessionBody = { schema: planSession, raw: {} } satisfies RequestBody;
+
+export const sessionPlan = z
+  .object({
+    steps: z.array(
+      z.object({
+        stack_position: z.int(),
+        undo_id: uuid,
+        fn_name: z.string().nullable(),
+        version: z.string().nullable(),
+        action: z.enum(PLAN_ACTIONS),
+        reason: z.string(),
+      }),
+    ),
+    cannot_undo: z.array(uuid).meta({ description: 'Irreversible effects.' }),
+    unknown: z.array(uuid).meta({ description: 'Effects of which nobody knows whether they took place.' }),
+    digest: planDigest,
+  })
+  .meta({ id: 'SessionPlan' });
 
 const nothing = z.strictObject({}).meta({ id: 'Nothing' });
 

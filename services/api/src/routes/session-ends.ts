@@ -1,4 +1,6 @@
 import { uuidv7 } from '@undolog/shared/runtime/clock';
+import { ALL_POSITIONS } from '@undolog/shared/domain/limits';
+import { asPlanned } from '@undolog/shared/store/as-planned';
 import { completeSession } from '@undolog/shared/store/complete-session';
 import { failSession, type FailSession } from '@undolog/shared/store/fail-session';
 import { heartbeat } from '@undolog/shared/store/heartbeat';
@@ -11,6 +13,7 @@ import {
   sessionState,
 } from '@undolog/shared/wire/sessions';
 import { UUID_PATTERN } from '@undolog/shared/wire/text';
+import { digestOf } from '../plan-digest.js';
 import { answer, refuse, type Reply } from '../reply.js';
 import { defineRoute, type RequestContext, type Route } from '../route.js';
 
@@ -44,13 +47,18 @@ const complete = defineRoute({
 /** Names no effect: an id that is no UUID can't belong to the session either. */
 const NO_EFFECT = '00000000-0000-0000-0000-000000000000';
 
+const failSessionAsPlanned = asPlanned(failSession);
+
 async function endWithoutSuccess(
   { caller, params, perform }: RequestContext,
   how: Pick<FailSession, 'reason' | 'kind' | 'effectId'>,
+  planDigest: string | undefined,
 ): Promise<Reply> {
   const sessionId = params['session_id']!;
   const input = { ...how, sessionId, actor: caller.keyId, deadLetterId: uuidv7() };
-  const result = await perform(failSession, input);
+  const result = await (planDigest === undefined
+    ? perform(failSession, input)
+    : perform(failSessionAsPlanned, { input, planDigest, toPosition: ALL_POSITIONS, digestOf }));
   switch (result.outcome) {
     case 'accepted':
       return answer(202, { session_id: sessionId, state: result.state }, { wake: result.wake });
@@ -58,6 +66,7 @@ async function endWithoutSuccess(
       return refuse('not_found');
     case 'session_completed':
     case 'unknown_effect':
+    case 'plan_changed':
       return refuse(result.outcome);
     case 'not_expired':
       throw new Error('only an expiry can be told that it came too early');
@@ -75,11 +84,15 @@ const fail = defineRoute({
   summary: 'End a session without success and undo its effects',
   body: failSessionBody,
   answers: ended,
-  refusals: ['not_found', 'session_completed', 'unknown_effect'],
+  refusals: ['not_found', 'session_completed', 'unknown_effect', 'plan_changed'],
   handle(context) {
-    const { reason, effect_id: effectId } = context.body;
+    const { reason, effect_id: effectId, plan_digest: planDigest } = context.body;
     const effect = effectId === undefined || UUID_PATTERN.test(effectId) ? effectId : NO_EFFECT;
-    return endWithoutSuccess(context, { reason, kind: 'reported', effectId: effect?.toLowerCase() ?? null });
+    return endWithoutSuccess(
+      context,
+      { reason, kind: 'reported', effectId: effect?.toLowerCase() ?? null },
+      planDigest,
+    );
   },
 });
 
@@ -90,8 +103,11 @@ const cancel = defineRoute({
   summary: 'Cancel a session and undo its effects',
   body: cancelSessionBody,
   answers: ended,
-  refusals: ['not_found', 'session_completed'],
-  handle: (context) => endWithoutSuccess(context, { reason: context.body.reason, kind: 'cancelled', effectId: null }),
+  refusals: ['not_found', 'session_completed', 'plan_changed'],
+  handle(context) {
+    const { reason, plan_digest: planDigest } = context.body;
+    return endWithoutSuccess(context, { reason, kind: 'cancelled', effectId: null }, planDigest);
+  },
 });
 
 const beat = defineRoute({
