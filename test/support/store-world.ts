@@ -187,7 +187,7 @@ export async function openStoreWorld(
     version: '1',
     specText: '{}',
     maxRetries: 3,
-    bodyHash: hashOf('cancel'),
+    fingerprint: world.fingerprint('cancel'),
   });
   return {
     world,

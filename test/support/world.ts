@@ -36,6 +36,7 @@ export class World {
   readonly queuePrefix: string;
   readonly api: ProductProcess;
   readonly compensators: ProductProcess[] = [];
+  readonly #otherApis: ProductProcess[] = [];
   readonly #options: WorldOptions;
   readonly #pool: pg.Pool;
   readonly #dropDatabase: () => Promise<void>;
@@ -71,9 +72,21 @@ export class World {
     return compensator;
   }
 
+  /** Another api, not yet started. */
+  addApi(env: NodeJS.ProcessEnv): ProductProcess {
+    const api = new ProductProcess('api', { ...this.#env, ...env });
+    this.#otherApis.push(api);
+    return api;
+  }
+
   /** The only compensator, or the first. */
   get compensator(): ProductProcess {
     return this.compensators[0]!;
+  }
+
+  /** The same org, spoken to through another api or with another key. */
+  orgAt(api: ProductProcess, { orgId, apiKey }: Pick<Org, 'orgId' | 'apiKey'>): Org {
+    return new Org(() => api.url, this.vendor, orgId, apiKey);
   }
 
   async newOrg(name = 'a test'): Promise<Org> {
@@ -119,7 +132,7 @@ export class World {
 
   /** Removes everything. @throws when a process has died that no test had ended. */
   async close(): Promise<void> {
-    const processes = [this.api, ...this.compensators];
+    const processes = [this.api, ...this.#otherApis, ...this.compensators];
     for (const one of processes) one.thaw();
     await Promise.all(processes.map((one) => one.kill()));
     await this.#pool.end();

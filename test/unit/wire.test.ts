@@ -110,6 +110,7 @@ describe('a compensation', () => {
       retry: DEFAULT_RETRY,
       outcomes: { done: [], retry: [], permanent: [], body: [] },
       async: false,
+      wait_out_outages: true,
     });
     expect(parse({ retry: { max_retries: 0 } }).data?.retry).toEqual({ ...DEFAULT_RETRY, max_retries: 0 });
     expect(parse({ confirm: { url: 'https://h/x', done_on_status: [404] } }).data?.confirm).toEqual({

@@ -38,7 +38,7 @@ CREATE TABLE undolog_compensation_registry (
   org_id uuid NOT NULL REFERENCES undolog_orgs,
   fn_name text COLLATE "C" NOT NULL,
   version text COLLATE "C" NOT NULL,
-  spec text NOT NULL,
+  spec bytea NOT NULL,
   body_hash bytea NOT NULL,
   max_retries integer NOT NULL CHECK (max_retries BETWEEN 0 AND 20),
   created_at timestamptz NOT NULL DEFAULT clock_timestamp(),

@@ -1,10 +1,16 @@
 import type { Compensation } from '@undolog/shared/domain/compensation';
+import { UnreadableValue, type UnsealFault } from '@undolog/shared/domain/vault';
 import type { Database } from '@undolog/shared/store/database';
 import { readCompensation } from '@undolog/shared/store/read-compensations';
 
 const MAX_KEPT = 10_000;
 
-export type FindCompensation = (orgId: string, fnName: string, version: string) => Promise<Compensation>;
+/** Finds how an entry is undone, or tells why that can't be read. */
+export type FindCompensation = (
+  orgId: string,
+  fnName: string,
+  version: string,
+) => Promise<Compensation | { readonly fault: UnsealFault }>;
 
 /** Reads each version of a compensation once: a version never changes. */
 export function cacheCompensations(database: Database): FindCompensation {
@@ -13,7 +19,11 @@ export function cacheCompensations(database: Database): FindCompensation {
     const key = JSON.stringify([orgId, fnName, version]);
     const known = kept.get(key);
     if (known) return known;
-    const registered = await readCompensation(database, orgId, fnName, version);
+    const registered = await readCompensation(database, orgId, fnName, version).catch((error: unknown) => {
+      if (error instanceof UnreadableValue) return { fault: error.fault };
+      throw error;
+    });
+    if (registered && 'fault' in registered) return registered;
     if (!registered) throw new Error(`compensation ${fnName}@${version} is not in the registry`);
     if (kept.size >= MAX_KEPT) kept.clear();
     kept.set(key, registered.spec);

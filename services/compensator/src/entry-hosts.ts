@@ -17,7 +17,10 @@ export function findHosts(
     if (known !== undefined) return known;
     const compensation = await readEntryCompensation(database, orgId, undoId);
     if (!compensation) return undefined;
-    const host = hostOf(await findCompensation(orgId, compensation.fnName, compensation.version));
+    const spec = await findCompensation(orgId, compensation.fnName, compensation.version);
+    // What can't be read now may be readable later.
+    if ('fault' in spec) return undefined;
+    const host = hostOf(spec);
     if (kept.size >= MAX_KEPT) kept.clear();
     kept.set(undoId, host);
     return host;

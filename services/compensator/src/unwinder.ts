@@ -105,6 +105,7 @@ export class Unwinder {
   ): Promise<void> {
     const { abandon, breakers, claims, client, findCompensation, findCredentials, logger } = this.#resources;
     const spec = await findCompensation(orgId, entry.fnName, entry.version);
+    if ('fault' in spec) return this.#settleUnread(orgId, entry, spec.fault);
     seen(hostOf(spec));
     const credentials = await findCredentials(orgId, spec);
     if ('fault' in credentials) return this.#settleUnread(orgId, entry, credentials.fault);

@@ -58,7 +58,7 @@ export type UnreadableCode = UnsealFault | 'unknown_secret';
 export function settleUnreadable(fault: UnreadableCode): Settlement {
   switch (fault) {
     case 'encryption_key_missing':
-      return { kind: 'retry', delayMs: KEY_MISSING_WAIT_MS, code: fault };
+      return { kind: 'parked', delayMs: KEY_MISSING_WAIT_MS, code: fault };
     case 'value_damaged':
     case 'unknown_secret':
       return { kind: 'settled', state: 'unconfirmed', code: fault };

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Vault } from '../domain/vault.js';
+import { UnreadableValue, type Vault } from '../domain/vault.js';
 import { columnTypes } from './column-types.js';
 
 /** A statement with its values. Named ones are prepared once per connection. */
@@ -70,6 +70,8 @@ function sqlState(error: unknown): string | undefined {
 
 /** An error without SQLSTATE comes from the socket, the pool or a time-out: nobody knows what Postgres did. */
 function asUnavailable(error: unknown): unknown {
+  // Postgres answered; what it holds can't be opened.
+  if (error instanceof UnreadableValue) return error;
   const state = sqlState(error);
   if (state !== undefined && !UNAVAILABLE.test(state)) return error;
   return error instanceof DatabaseUnavailable

@@ -1,3 +1,4 @@
+import type { Fingerprint, Place } from '../domain/vault.js';
 import type { Operation } from './operation.js';
 
 export interface PutCompensation {
@@ -6,8 +7,8 @@ export interface PutCompensation {
   /** JSON text of the body with its defaults filled in. */
   readonly specText: string;
   readonly maxRetries: number;
-  /** SHA-256 of the body's canonical text as it came. */
-  readonly bodyHash: Buffer;
+  /** Of the body as it came. */
+  readonly fingerprint: Fingerprint;
 }
 
 export interface PutCompensationResult {
@@ -18,16 +19,22 @@ const INSERT = `
 INSERT INTO undolog_compensation_registry (org_id, fn_name, version, spec, max_retries, body_hash)
 VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING RETURNING fn_name`;
 
-const SAME = `
-SELECT body_hash = $4 AS same FROM undolog_compensation_registry WHERE org_id = $1 AND fn_name = $2 AND version = $3`;
+const KNOWN = `
+SELECT body_hash FROM undolog_compensation_registry WHERE org_id = $1 AND fn_name = $2 AND version = $3`;
+
+/** A spec is sealed whole: a header that is written out, or an address, may hold a token. */
+export function placeOfSpec(orgId: string, fnName: string, version: string): Place {
+  return { orgId, column: 'spec', row: JSON.stringify([fnName, version]) };
+}
 
 /** Registers a version of a compensation. A version never changes: what was promised to an effect stays promised. */
 export const putCompensation: Operation<PutCompensation, PutCompensationResult> = {
   name: 'put_compensation',
-  async run(tx, orgId, { fnName, version, specText, maxRetries, bodyHash }) {
-    const values = [orgId, fnName, version, specText, maxRetries, bodyHash];
+  async run(tx, orgId, { fnName, version, specText, maxRetries, fingerprint }) {
+    const spec = tx.vault.seal(placeOfSpec(orgId, fnName, version), specText);
+    const values = [orgId, fnName, version, spec, maxRetries, fingerprint.bytes];
     if ((await tx.query({ text: INSERT, values })).length > 0) return { outcome: 'created' };
-    const [known] = await tx.query<{ same: boolean }>({ text: SAME, values: [orgId, fnName, version, bodyHash] });
-    return { outcome: known?.same ? 'same' : 'immutable' };
+    const [known] = await tx.query<{ body_hash: Buffer }>({ text: KNOWN, values: [orgId, fnName, version] });
+    return { outcome: known && fingerprint.matches(known.body_hash) ? 'same' : 'immutable' };
   },
 };

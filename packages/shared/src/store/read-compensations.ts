@@ -2,6 +2,8 @@ import type { Compensation } from '../domain/compensation.js';
 import type { JsonText } from '../domain/json-text.js';
 import type { Tx } from './database.js';
 import { fromBytes } from './json-bytes.js';
+import { placeOfSpec } from './put-compensation.js';
+import { unsealJson } from './sealed-json.js';
 
 export interface RegisteredCompensation {
   readonly fnName: string;
@@ -15,7 +17,7 @@ export interface RegisteredCompensation {
 interface Row {
   fn_name: string;
   version: string;
-  spec: string;
+  spec: Buffer;
   created_at: string;
   pause_reason: Buffer | null;
 }
@@ -26,9 +28,10 @@ FROM undolog_compensation_registry r
 LEFT JOIN undolog_paused_compensations p ON p.org_id = r.org_id AND p.fn_name = r.fn_name
 WHERE r.org_id = $1`;
 
-function registered(row: Row): RegisteredCompensation {
+function registered({ vault }: Tx, orgId: string, row: Row): RegisteredCompensation {
   // The text was validated when it was registered and its version has not changed since.
-  const spec = JSON.parse(row.spec) as Compensation;
+  const { text } = unsealJson(vault, placeOfSpec(orgId, row.fn_name, row.version), row.spec);
+  const spec = JSON.parse(text) as Compensation;
   return {
     fnName: row.fn_name,
     version: row.version,
@@ -38,6 +41,7 @@ function registered(row: Row): RegisteredCompensation {
   };
 }
 
+/** @throws {UnreadableValue} as `listCompensations` does. */
 export async function readCompensation(
   tx: Tx,
   orgId: string,
@@ -49,10 +53,10 @@ export async function readCompensation(
     text: `${COLUMNS} AND r.fn_name = $2 AND r.version = $3`,
     values: [orgId, fnName, version],
   });
-  return row && registered(row);
+  return row && registered(tx, orgId, row);
 }
 
 export async function listCompensations(tx: Tx, orgId: string): Promise<RegisteredCompensation[]> {
   const rows = await tx.query<Row>({ text: `${COLUMNS} ORDER BY r.fn_name, r.version`, values: [orgId] });
-  return rows.map(registered);
+  return rows.map((row) => registered(tx, orgId, row));
 }

@@ -103,7 +103,7 @@ const put = defineRoute({
     'confirm_required',
   ],
   async handle(context) {
-    const { body: spec, node, bodyHash, caller, params, perform, resources } = context;
+    const { body: spec, node, fingerprint, caller, params, perform, resources } = context;
     const name = compensationName.safeParse(params);
     if (!name.success) {
       const errors = name.error.issues.map(({ path, message }) => ({ path: `/${path.join('/')}`, message }));
@@ -118,7 +118,7 @@ const put = defineRoute({
     if (refused) return refused;
     const { fn_name: fnName, version } = name.data;
     const maxRetries = spec.retry.max_retries;
-    const input = { fnName, version, specText: JSON.stringify(spec), maxRetries, bodyHash: bodyHash() };
+    const input = { fnName, version, specText: JSON.stringify(spec), maxRetries, fingerprint: fingerprint() };
     const { outcome } = await perform(putCompensation, input);
     if (outcome === 'immutable') return refuse('compensation_immutable');
     const kept = await readCompensation(resources.database, caller.orgId, fnName, version);
