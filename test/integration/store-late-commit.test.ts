@@ -37,7 +37,7 @@ describe('C37: a success report that comes after its session failed', () => {
   test('before its entry was started: the entry is bound to the result and undone once', async () => {
     const { sessionId, effectId, undoId } = await unreported();
     await world.fail(sessionId);
-    expect(await report(effectId)).toMatchObject({ outcome: 'late', undoId, wake: null });
+    expect(await report(effectId)).toMatchObject({ outcome: 'late', undoId, wake: { undoId } });
     const entry = await world.mustClaim(sessionId, undoId);
     expect(entry).toMatchObject({ effectOutcome: 'committed', result: json({ id: 'late' }) });
     await world.settle(entry, DONE);

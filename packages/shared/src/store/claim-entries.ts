@@ -3,6 +3,7 @@ import type { LookupMemory } from '../domain/lookup.js';
 import { MAX_LOST_ASKERS } from '../domain/limits.js';
 import { UnreadableValue, type UnsealFault, type Vault } from '../domain/vault.js';
 import type { Statement, Tx } from './database.js';
+import { CALL_MAY_LAND_UNTIL } from './known-effect.js';
 import { lockSessions } from './lock-sessions.js';
 import type { Operation } from './operation.js';
 import { unsealJson } from './sealed-json.js';
@@ -61,6 +62,7 @@ export type ClaimResult =
   /** It is settled, superseded, not the session's top, or was never there. */
   | { readonly outcome: 'gone' };
 
+// A session whose top entry waits for a call that may still land is compensating as well.
 // A lost worker leaves its attempt open: that try is unknown, and counts.
 const CLAIM = `
 WITH item AS MATERIALIZED (
@@ -69,8 +71,7 @@ WITH item AS MATERIALIZED (
   SELECT i.lease_ms, u.*, s.state AS session_state, e.state AS effect_state, e.result,
     e.traceparent, e.committed_at IS NOT NULL AS committed, p.fn_name IS NOT NULL AS paused,
     s.top_undo_id IS NOT DISTINCT FROM u.undo_id AND s.state IN ('failed', 'compensating') AS is_top,
-    greatest(u.next_attempt_at, CASE WHEN e.committed_at IS NULL AND e.reported IS NULL
-      THEN e.executed_at + e.call_timeout_ms * interval '1 millisecond' END) AS due_at
+    greatest(u.next_attempt_at, ${CALL_MAY_LAND_UNTIL}) AS due_at
   FROM item i
   JOIN undolog_undo_stack u ON u.org_id = i.org_id AND u.undo_id = i.undo_id
   JOIN undolog_sessions s ON s.org_id = u.org_id AND s.session_id = u.session_id
@@ -116,7 +117,7 @@ WITH item AS MATERIALIZED (
 ), session AS (
   UPDATE undolog_sessions s SET state = 'compensating', updated_at = clock_timestamp()
   FROM judged j
-  WHERE s.org_id = j.org_id AND s.session_id = j.session_id AND j.outcome = 'claimed' AND s.state = 'failed'
+  WHERE s.org_id = j.org_id AND s.session_id = j.session_id AND j.outcome IN ('claimed', 'not_due') AND s.state = 'failed'
   RETURNING s.session_id
 ), audit AS (
   INSERT INTO undolog_audit_log (org_id, actor, action, session_id)

@@ -4,6 +4,7 @@ import type { WakeUp } from '../domain/wake-up.js';
 import { advanceUnwind, wakeUpOf, type Advanced } from './advance-unwind.js';
 import type { Vault } from '../domain/vault.js';
 import type { Statement, Tx } from './database.js';
+import { endWait } from './end-wait.js';
 import { wordBytes } from './json-bytes.js';
 import { LEASE_EXPIRED, RENEWAL_DUE, RENEWED_LEASE } from './lease.js';
 import { lockSessions } from './lock-sessions.js';
@@ -99,7 +100,7 @@ async function run(tx: Tx, orgId: string, input: FailEffect): Promise<FailEffect
   if (!row!.session_id || row!.session_active) return toResult(row!, null);
   // The entry that was skipped may have been the one whose turn it was.
   const [advanced] = await tx.query<Advanced>(advanceUnwind(orgId, [row!.session_id], [input.deadLetterId]));
-  return toResult(row!, wakeUpOf(orgId, advanced));
+  return toResult(row!, wakeUpOf(orgId, advanced) ?? (await endWait(tx, orgId, input.effectId)));
 }
 
 /** Reports that a tool call did not succeed. It never fails the session. */

@@ -30,6 +30,10 @@ export interface KnownRow {
   session_active: boolean;
 }
 
+/** SQL: until when a call that nobody reported may still take effect; `e` is the effect's row. */
+export const CALL_MAY_LAND_UNTIL = `CASE WHEN e.committed_at IS NULL AND e.reported IS NULL
+  THEN e.executed_at + e.call_timeout_ms * interval '1 millisecond' END`;
+
 const SELECT = `
 SELECT e.effect_id, e.undo_id, e.stack_position, e.state, e.result, e.body_hash,
   s.state = 'active' AND NOT e.rolled_back AS session_active

@@ -4,6 +4,7 @@ import type { WakeUp } from '../domain/wake-up.js';
 import { advanceUnwind, wakeUpOf, type Advanced } from './advance-unwind.js';
 import type { Place } from '../domain/vault.js';
 import type { Tx } from './database.js';
+import { endWait } from './end-wait.js';
 import { LEASE_EXPIRED } from './lease.js';
 import { sealJson } from './sealed-json.js';
 import { supersedeEntry } from './supersede-entry.js';
@@ -109,7 +110,9 @@ export async function keepLateCommit(tx: Tx, orgId: string, input: SuccessReport
   const result = sealJson(tx.vault, placeOfResult(orgId, input), input.result);
   await tx.query({ name: 'keep_late', text: KEEP, values: [orgId, effectId, result, input.actor] });
   const [look] = await tx.query<Look>({ name: 'look_late', text: LOOK, values: [orgId, effectId] });
-  if (!look?.undo_id || !needsSuccessor(look)) return { effectId, undoId: look?.undo_id ?? null, wake: null };
+  if (!look?.undo_id || !needsSuccessor(look)) {
+    return { effectId, undoId: look?.undo_id ?? null, wake: await endWait(tx, orgId, effectId) };
+  }
   if (look.in_flight) {
     await tx.query({ name: 'promise_successor', text: PROMISE, values: [orgId, look.undo_id, successorId] });
     return { effectId, undoId: look.undo_id, wake: null };

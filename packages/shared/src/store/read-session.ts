@@ -3,6 +3,7 @@ import { JsonText } from '../domain/json-text.js';
 import type { SessionState, UndoState } from '../domain/states.js';
 import type { Tx } from './database.js';
 import { fromBytes } from './json-bytes.js';
+import { CALL_MAY_LAND_UNTIL } from './known-effect.js';
 import { ROLLING_BACK } from './roll-back-session.js';
 
 /** An effect that is still there at the vendor although its session did not succeed, or may be. */
@@ -60,9 +61,13 @@ SELECT s.session_id, s.state, s.agent_name, s.external_run_id, s.metadata, s.on_
   s.lease_expires_at, s.rollback_to, s.created_at, s.updated_at,
   s.failure_reason, s.failure_kind, s.failure_effect_id, s.failed_at,
   counts.by_state, standing.effects,
-  CASE WHEN top.next_attempt_at > clock_timestamp() THEN top.next_attempt_at END AS retry_at
+  CASE WHEN top.due_at > clock_timestamp() THEN top.due_at END AS retry_at
 FROM undolog_sessions s
-LEFT JOIN undolog_undo_stack top ON top.org_id = s.org_id AND top.undo_id = s.top_undo_id
+LEFT JOIN LATERAL (
+  SELECT greatest(u.next_attempt_at, ${CALL_MAY_LAND_UNTIL}) AS due_at
+  FROM undolog_undo_stack u JOIN undolog_effect_log e ON e.org_id = u.org_id AND e.effect_id = u.effect_id
+  WHERE u.org_id = s.org_id AND u.undo_id = s.top_undo_id
+) AS top ON true
 LEFT JOIN LATERAL (
   SELECT json_object_agg(state, n) FROM (
     SELECT u.state, count(*) AS n FROM undolog_undo_stack u
