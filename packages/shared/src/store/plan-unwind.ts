@@ -1,8 +1,10 @@
+import type { Compensation } from '../domain/compensation.js';
 import { bindResult } from '../domain/references.js';
 import { planUnwind, type PlannedEntry, type UnwindPlan } from '../domain/unwind-plan.js';
 import type { Vault } from '../domain/vault.js';
 import type { Tx } from './database.js';
 import { LEASE_EXPIRED } from './lease.js';
+import { placeOfSpec } from './put-compensation.js';
 import { ROLLING_BACK } from './roll-back-session.js';
 
 export interface SessionPlan {
@@ -18,7 +20,7 @@ SELECT ${ROLLING_BACK} OR s.state = 'active' AND NOT ${LEASE_EXPIRED} AS open,
   coalesce(u.found_result, e.result) AS result, u.confirm_until IS NOT NULL AS confirming,
   CASE WHEN e.committed_at IS NOT NULL THEN 'committed' WHEN u.found_result IS NOT NULL THEN 'found' ELSE 'unknown' END
     AS outcome,
-  coalesce((r.spec::json -> 'lookup') IS NOT NULL, false) AS has_lookup
+  r.spec
 FROM undolog_sessions s
 LEFT JOIN undolog_undo_stack u ON u.org_id = s.org_id AND u.session_id = s.session_id
   AND u.superseded_by IS NULL AND u.state IN ('pending', 'active', 'running') AND u.stack_position > $3
@@ -39,7 +41,7 @@ interface EntryRow {
   result: Buffer | null;
   confirming: boolean;
   outcome: PlannedEntry['outcome'];
-  has_lookup: boolean;
+  spec: Buffer | null;
 }
 
 type Row = { open: boolean } & (EntryRow | { [Column in keyof EntryRow]: null });
@@ -51,6 +53,12 @@ function isBound(vault: Vault, orgId: string, row: EntryRow): boolean {
   const args = vault.unseal({ orgId, column: 'undo_args', row: row.effect_id }, row.args);
   const result = vault.unseal({ orgId, column: 'effect_result', row: row.effect_id }, row.result);
   return !args.ok || !result.ok || bindResult(args.text, result.text).ok;
+}
+
+function hasLookup(vault: Vault, orgId: string, { fn_name: fnName, version, spec }: EntryRow): boolean {
+  if (fnName === null || version === null || spec === null) return false;
+  const read = vault.unseal(placeOfSpec(orgId, fnName, version), spec);
+  return read.ok && (JSON.parse(read.text) as Compensation).lookup !== undefined;
 }
 
 /** What an unwind of the session down to a position would do, from the rows that decide it. Undefined: no such session. */
@@ -73,7 +81,7 @@ export async function planSession(
         fnName: row.fn_name,
         version: row.version,
         outcome: row.outcome,
-        hasLookup: row.has_lookup,
+        hasLookup: row.outcome === 'unknown' && hasLookup(tx.vault, orgId, row),
         bound: isBound(tx.vault, orgId, row),
         confirming: row.confirming,
       },
