@@ -80,9 +80,9 @@ describe('C37: a success report that comes after its session failed', () => {
     const settled = await world.settle(entry, DONE);
     if (settled.outcome !== 'settled') throw new Error(settled.outcome);
     expect(settled).toMatchObject({ ended: null, wake: { sessionId } });
-    expect(settled.wake!.undoId).not.toBe(undoId);
+    expect(settled.wake!.undoId!).not.toBe(undoId);
     expect(await world.stateOf(sessionId)).toBe('compensating');
-    const second = await world.mustClaim(sessionId, settled.wake!.undoId);
+    const second = await world.mustClaim(sessionId, settled.wake!.undoId!);
     expect(second).toMatchObject({ effectOutcome: 'committed', result: json({ id: 'late' }), attempt: 1 });
     await world.settle(second, DONE);
     expect(await world.stateOf(sessionId)).toBe('compensated');
@@ -99,7 +99,7 @@ describe('C37: a success report that comes after its session failed', () => {
     await report(effectId);
     const settled = await world.settle(entry, verdict);
     if (settled.outcome !== 'settled') throw new Error(settled.outcome);
-    await world.settle(await world.mustClaim(sessionId, settled.wake!.undoId), DONE);
+    await world.settle(await world.mustClaim(sessionId, settled.wake!.undoId!), DONE);
     expect(await world.stateOf(sessionId)).toBe('compensated');
     expect(await world.undoStates(sessionId)).toEqual(['compensated', last]);
   });

@@ -64,7 +64,7 @@ describe('a paused compensation', () => {
   test('is left alone by the sweep, and found by it once it is resumed', async () => {
     const { sessionId, undoIds } = await world.run(1);
     await world.fail(sessionId);
-    const due = async (): Promise<string[]> => {
+    const due = async (): Promise<(string | null)[]> => {
       await world.rows(
         `UPDATE undolog_sessions SET wake_at = '-infinity' WHERE org_id = $1 AND session_id = $2`,
         sessionId,

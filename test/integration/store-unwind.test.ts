@@ -156,7 +156,7 @@ describe('settling', () => {
     for (const stepIndex of [10, 2, 9, 1, 11]) await world.register(sessionId, { stepIndex });
     const order: number[] = [];
     for (let wake = await world.fail(sessionId); wake;) {
-      const entry = await world.mustClaim(sessionId, wake.undoId);
+      const entry = await world.mustClaim(sessionId, wake.undoId!);
       const sql = 'SELECT stack_position FROM undolog_undo_stack WHERE org_id = $1 AND undo_id = $2';
       const [row] = await world.rows<{ stack_position: number }>(sql, wake.undoId);
       order.push(row!.stack_position);

@@ -50,6 +50,7 @@ export class StoreWorld {
       onCompensationFailure: 'halt',
       leaseSeconds: 900,
       maxAgeSeconds: 0,
+      parent: null,
       bodyHash: hashOf('{}'),
       ...more,
     });

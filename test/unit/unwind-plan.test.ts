@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { planUnwind, type PlannedEntry } from '@undolog/shared/domain/unwind-plan';
 
 const entry = (more: Partial<PlannedEntry> = {}): PlannedEntry => ({
+  sessionId: 's',
   effectId: 'e',
   undoId: 'u',
   stackPosition: 1,

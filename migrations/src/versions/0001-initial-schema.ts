@@ -28,6 +28,14 @@ CREATE TABLE undolog_sessions (
   rollback_to integer CHECK (rollback_to >= -1),
   -- The only entry that may run. It moves down as entries settle; nothing else decides the order.
   top_undo_id uuid,
+  -- Or the only child that may be undone, in place of an entry.
+  awaited_child_id text COLLATE "C",
+  -- The child is undone just before the parent's entry at this position.
+  parent_session_id text COLLATE "C",
+  parent_position integer CHECK (parent_position >= 0),
+  has_children boolean NOT NULL DEFAULT false,
+  -- Children are part of a rollback, but not of undoing one late entry of an earlier one.
+  rolls_back_children boolean NOT NULL DEFAULT false,
   -- No entry above this position waits; keeps the search for the next one short on deep stacks.
   unwind_from integer,
   failure_reason bytea,
@@ -44,11 +52,15 @@ CREATE TABLE undolog_sessions (
   CHECK (state <> 'active' OR failed_at IS NULL),
   CHECK (state = 'active' OR lease_expires_at IS NULL),
   CHECK ((state IN ('failed', 'compensating')) = (wake_at IS NOT NULL)),
-  CHECK (top_undo_id IS NULL OR state IN ('failed', 'compensating'))
+  CHECK (top_undo_id IS NULL OR state IN ('failed', 'compensating')),
+  CHECK (awaited_child_id IS NULL OR (state = 'compensating' AND top_undo_id IS NULL)),
+  CHECK ((parent_session_id IS NULL) = (parent_position IS NULL) AND parent_session_id <> session_id)
 ) WITH (fillfactor = 70);
 CREATE INDEX undolog_sessions_newest ON undolog_sessions (org_id, created_at DESC, session_id DESC);
 CREATE INDEX undolog_sessions_expiring ON undolog_sessions (lease_expires_at)
   WHERE state = 'active' AND lease_expires_at IS NOT NULL;
+CREATE INDEX undolog_sessions_children ON undolog_sessions (parent_session_id, org_id, parent_position)
+  WHERE parent_session_id IS NOT NULL;
 CREATE INDEX undolog_sessions_waking ON undolog_sessions (wake_at) WHERE wake_at IS NOT NULL;`;
 
 const STACK = `
@@ -166,7 +178,9 @@ CREATE TABLE undolog_dead_letters (
   org_id uuid NOT NULL,
   dead_letter_id uuid NOT NULL,
   session_id text COLLATE "C" NOT NULL,
-  undo_id uuid NOT NULL,
+  -- The broken entry, or else the child that is halted.
+  undo_id uuid,
+  child_session_id text COLLATE "C",
   state text NOT NULL CHECK (state IN ('open', 'closed')),
   code text NOT NULL,
   halted_at timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -175,7 +189,8 @@ CREATE TABLE undolog_dead_letters (
   announced_at timestamptz,
   PRIMARY KEY (dead_letter_id, org_id),
   FOREIGN KEY (session_id, org_id) REFERENCES undolog_sessions,
-  CHECK ((state = 'closed') = (closed_at IS NOT NULL))
+  CHECK ((state = 'closed') = (closed_at IS NOT NULL)),
+  CHECK ((undo_id IS NULL) = (child_session_id IS NOT NULL))
 );
 CREATE UNIQUE INDEX undolog_dead_letters_open ON undolog_dead_letters (session_id, org_id) WHERE state = 'open';
 CREATE INDEX undolog_dead_letters_session ON undolog_dead_letters (session_id, org_id);

@@ -13,6 +13,8 @@ export function findHosts(
 ): (payload: WakeUpPayload) => Promise<string | undefined> {
   const kept = new Map<string, string>();
   return async ({ org_id: orgId, undo_id: undoId }) => {
+    // A look at a session calls nobody.
+    if (undoId === null) return undefined;
     const known = kept.get(undoId);
     if (known !== undefined) return known;
     const compensation = await readEntryCompensation(database, orgId, undoId);

@@ -62,7 +62,9 @@ export function startSweeper(resources: SweeperResources): Sweeper {
   async function wakeDue(): Promise<void> {
     for (let batch = 0; batch < MAX_BATCHES; batch++) {
       const { looked, wakeUps } = await takeDueSessions(database, BATCH, Math.max(sweepMs, MIN_NEXT_LOOK_MS));
-      if (wakeUps.length > 0) metrics.sweepRescues.inc({ kind: 'wake_up' }, wakeUps.length);
+      // Who waits for a child may do so for long: looking there again is no rescue.
+      const entries = wakeUps.filter(({ undoId }) => undoId !== null).length;
+      if (entries > 0) metrics.sweepRescues.inc({ kind: 'wake_up' }, entries);
       await queue.wakeAll(wakeUps);
       if (looked < BATCH) return;
     }

@@ -9,7 +9,9 @@ import type { Logger } from '@undolog/shared/runtime/logger';
 import type { Metrics } from '@undolog/shared/runtime/metrics';
 import { claimEntry, type ClaimedEntry } from '@undolog/shared/store/claim-entries';
 import { DatabaseUnavailable } from '@undolog/shared/store/database';
+import { followFamily } from '@undolog/shared/store/follow-family';
 import type { GroupCommit } from '@undolog/shared/store/group-commit';
+import type { Ended } from '@undolog/shared/store/advance-unwind';
 import { settleEntry, type SettleResult } from '@undolog/shared/store/settle-entries';
 import type { Operation } from '@undolog/shared/store/operation';
 import { openAttempt } from '@undolog/shared/store/open-attempt';
@@ -44,10 +46,8 @@ const WRITE_WAIT_MS = 500;
 
 type ClaimedIds = Pick<ClaimedEntry, 'sessionId' | 'undoId' | 'fence'>;
 
-type Ended = NonNullable<Extract<SettleResult, { outcome: 'settled' }>['ended']>;
-
 /**
- * The heart: one job, one entry.
+ * The heart: one job, one entry, or one look at a session for the sake of its family.
  *
  * ```
  * woken ─claim▶ gone or paused | held or not due: wake again | claimed
@@ -71,6 +71,7 @@ export class Unwinder {
     { org_id: orgId, session_id: sessionId, undo_id: undoId }: WakeUpPayload,
     seen: (host: string) => void,
   ): Promise<void> {
+    if (undoId === null) return this.#follow(orgId, sessionId);
     const { claims, commits } = this.#resources;
     const askedAtMs = monotonicMs();
     const result = await commits.submit(claimEntry, orgId, { sessionId, undoId, leaseMs: CLAIM_LEASE_MS });
@@ -95,6 +96,14 @@ export class Unwinder {
       default:
         result satisfies never;
     }
+  }
+
+  /** A parent and its children wait for each other, not for an entry. */
+  async #follow(orgId: string, sessionId: string): Promise<void> {
+    const { commits, queue } = this.#resources;
+    const { wake, ended } = await commits.submit(followFamily, orgId, { sessionId, deadLetterId: uuidv7() });
+    if (wake) queue.wake(wake);
+    if (ended) this.#concludeSession(orgId, sessionId, ended);
   }
 
   async #tryAndSettle(

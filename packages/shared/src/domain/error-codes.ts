@@ -100,6 +100,11 @@ export const ERROR_CODES = {
     title: 'call_id reused',
     meaning: 'The session has an effect with this call_id and another body.',
   },
+  unknown_parent: {
+    status: 422,
+    title: 'Unknown parent',
+    meaning: 'There is no session with the id of `parent` in this org.',
+  },
   unknown_compensation: {
     status: 422,
     title: 'Unknown compensation',

@@ -3,6 +3,8 @@ export const PLAN_ACTIONS = ['call', 'lookup', 'skip'] as const;
 export type PlanAction = (typeof PLAN_ACTIONS)[number];
 
 export interface PlanStep {
+  /** The session itself, or a child that is undone with it. */
+  readonly session_id: string;
   readonly stack_position: number;
   readonly undo_id: string;
   /** Null: nothing undoes the effect. */
@@ -23,6 +25,7 @@ export interface UnwindPlan {
 
 /** An entry that is not settled, as far as it decides what would be done with it. */
 export interface PlannedEntry {
+  readonly sessionId: string;
   readonly effectId: string;
   readonly undoId: string;
   readonly stackPosition: number;
@@ -45,9 +48,10 @@ function judge(entry: PlannedEntry): Pick<PlanStep, 'action' | 'reason'> {
   return { action: 'call', reason: entry.outcome === 'unknown' ? 'outcome_unknown' : entry.outcome };
 }
 
-/** `entries`: those that are not settled, the top first. */
+/** `entries`: those that are not settled, in the order in which they run. */
 export function planUnwind(entries: readonly PlannedEntry[]): UnwindPlan {
   const steps = entries.map((entry) => ({
+    session_id: entry.sessionId,
     stack_position: entry.stackPosition,
     undo_id: entry.undoId,
     fn_name: entry.fnName,

@@ -1,8 +1,9 @@
-/** The next entry to wake a worker for. Ids only: whoever gets it asks Postgres for the rest. */
+/** What to wake a worker for. Ids only: whoever gets it asks Postgres for the rest. */
 export interface WakeUp {
   readonly orgId: string;
   readonly sessionId: string;
-  readonly undoId: string;
+  /** The entry that is next; null: the session, for the sake of its parent or its children. */
+  readonly undoId: string | null;
   /** Tells this wake-up from earlier ones of the same entry. */
   readonly fence: number;
 }

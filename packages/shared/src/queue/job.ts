@@ -16,11 +16,11 @@ const POSTGRES_BACKOFF = 'postgres';
 
 /**
  * BullMQ ignores a job whose id it still keeps, so the id names the entry and the fence: a later wake-up of the same
- * entry is another job. Finished jobs are not kept at all.
+ * entry is another job. A wake-up of a session has no name of its own. Finished jobs are not kept at all.
  */
 export function wakeUpOptions({ undoId, fence }: WakeUp): JobsOptions {
   return {
-    jobId: `${undoId}-${fence}`,
+    ...(undoId === null ? {} : { jobId: `${undoId}-${fence}` }),
     // Budgets are columns in Postgres; BullMQ's own count must never end one.
     attempts: 1_000_000_000,
     backoff: { type: POSTGRES_BACKOFF },

@@ -25,7 +25,7 @@ WITH before AS MATERIALIZED (
 ), abandoned AS (
   UPDATE undolog_sessions s SET
     state = CASE WHEN b.resumes THEN 'compensating' ELSE s.state END,
-    rollback_to = NULL, unwind_from = NULL, top_undo_id = b.top_in_flight,
+    rollback_to = NULL, unwind_from = NULL, top_undo_id = b.top_in_flight, awaited_child_id = NULL,
     failure_reason = $3, failure_kind = $4, failure_effect_id = $5, failed_at = clock_timestamp(),
     wake_at = CASE WHEN b.resumes THEN clock_timestamp() ELSE s.wake_at END, updated_at = clock_timestamp()
   FROM before b WHERE s.org_id = b.org_id AND s.session_id = b.session_id

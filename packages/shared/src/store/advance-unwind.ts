@@ -15,6 +15,7 @@ export const FIRST_LOOK_AFTER = `interval '4 seconds'`;
  * top settled, another entry waits          → that entry is the top
  * top waits, and an entry came back above   → that entry is the top
  * top broken under policy halt, or none left and one broken → halted, with a dead letter
+ * a child is not settled, and no entry waits above its position → that child is awaited; halted: so is this session
  * none left during a rollback, which takes only what it has marked → active, lease restarted
  * none left                                 → compensated
  * ```
@@ -31,9 +32,13 @@ WITH item AS MATERIALIZED (
     AND (t.state IS NULL OR t.state NOT IN ('pending', 'active', 'running')
       OR s.unwind_from IS NULL AND t.state = 'running' AND t.claimed_until IS NULL)
 ), chosen AS (
-  SELECT d.*, n.undo_id AS next_undo_id, n.stack_position AS next_position, n.fence, b.undo_id AS broken_undo_id,
-    b.code AS broken_code,
+  SELECT d.*, n.stack_position AS next_position, n.fence, b.undo_id AS broken_undo_id, b.code AS broken_code,
+    CASE WHEN c.session_id IS NULL THEN n.undo_id END AS next_undo_id,
+    CASE WHEN c.state <> 'halted' THEN c.session_id END AS next_child_id,
+    CASE WHEN c.state = 'halted' THEN c.session_id END AS halted_child_id,
     CASE
+      WHEN c.state = 'halted' THEN 'halted'
+      WHEN c.session_id IS NOT NULL THEN 'compensating'
       WHEN n.undo_id IS NOT NULL THEN d.state
       WHEN b.undo_id IS NOT NULL THEN 'halted'
       WHEN d.rollback_to IS NOT NULL THEN 'active'
@@ -50,24 +55,35 @@ WITH item AS MATERIALIZED (
     ORDER BY u.stack_position DESC LIMIT 1
   ) n ON NOT (d.on_compensation_failure = 'halt' AND coalesce(d.top_state, '') IN ('failed', 'unconfirmed'))
   LEFT JOIN LATERAL (
+    SELECT k.session_id, k.state FROM undolog_sessions k
+    WHERE d.has_children AND k.parent_session_id = d.session_id AND k.org_id = d.org_id
+      AND k.state NOT IN ('compensated', 'resolved')
+      AND k.parent_position >= coalesce(n.stack_position, 0)
+      AND (d.rollback_to IS NULL OR d.rolls_back_children AND k.parent_position > d.rollback_to)
+      AND NOT (d.on_compensation_failure = 'halt' AND coalesce(d.top_state, '') IN ('failed', 'unconfirmed'))
+    ORDER BY k.parent_position DESC, k.created_at DESC, k.session_id DESC LIMIT 1
+  ) c ON true
+  LEFT JOIN LATERAL (
     SELECT u.undo_id, u.code FROM undolog_undo_stack u
     WHERE u.org_id = d.org_id AND u.session_id = d.session_id AND u.superseded_by IS NULL
       AND u.state IN ('failed', 'unconfirmed')
     ORDER BY u.stack_position DESC LIMIT 1
-  ) b ON n.undo_id IS NULL
+  ) b ON n.undo_id IS NULL AND c.session_id IS NULL
 ), moved AS (
   UPDATE undolog_sessions s SET
     state = c.next_state,
     top_undo_id = c.next_undo_id,
+    awaited_child_id = c.next_child_id,
+    rolls_back_children = s.rolls_back_children AND c.next_state <> 'active',
     unwind_from = c.next_position,
     rollback_to = CASE WHEN c.next_state = 'active' THEN NULL ELSE s.rollback_to END,
     lease_expires_at = CASE WHEN c.next_state = 'active' THEN ${RENEWED_LEASE} END,
-    wake_at = CASE WHEN c.next_undo_id IS NOT NULL THEN s.wake_at END,
+    wake_at = CASE WHEN c.next_undo_id IS NOT NULL OR c.next_child_id IS NOT NULL THEN s.wake_at END,
     updated_at = clock_timestamp()
   FROM chosen c WHERE s.org_id = c.org_id AND s.session_id = c.session_id
 ), letter AS (
-  INSERT INTO undolog_dead_letters (org_id, dead_letter_id, session_id, undo_id, state, code)
-  SELECT $1, dead_letter_id, session_id, broken_undo_id, 'open', broken_code
+  INSERT INTO undolog_dead_letters (org_id, dead_letter_id, session_id, undo_id, child_session_id, state, code)
+  SELECT $1, dead_letter_id, session_id, broken_undo_id, halted_child_id, 'open', coalesce(broken_code, 'child_halted')
   FROM chosen WHERE next_state = 'halted'
 ), audit AS (
   INSERT INTO undolog_audit_log (org_id, actor, action, session_id, undo_id)
@@ -75,11 +91,11 @@ WITH item AS MATERIALIZED (
   FROM chosen c
   CROSS JOIN LATERAL (VALUES
     (1, 'session.compensating', c.state = 'failed'),
-    (2, 'session.' || c.next_state, true)) AS a (ordinal, action, happened)
+    (2, 'session.' || c.next_state, c.next_child_id IS NULL)) AS a (ordinal, action, happened)
   WHERE c.next_undo_id IS NULL AND a.happened
   ORDER BY c.session_id, a.ordinal
 )
-SELECT session_id, next_state AS state, next_undo_id, fence,
+SELECT session_id, next_state AS state, next_undo_id, fence, next_child_id, parent_session_id,
   extract(epoch FROM clock_timestamp() - failed_at)::float8 AS unwind_seconds,
   CASE WHEN next_state = 'halted' THEN dead_letter_id END AS dead_letter_id
 FROM chosen`;
@@ -89,6 +105,9 @@ export interface Advanced {
   readonly state: SessionState;
   readonly next_undo_id: string | null;
   readonly fence: number | null;
+  /** The child that is undone before the next entry. */
+  readonly next_child_id: string | null;
+  readonly parent_session_id: string | null;
   readonly unwind_seconds: number | null;
   readonly dead_letter_id: string | null;
 }
@@ -102,7 +121,20 @@ export function advanceUnwind(
   return { name: 'advance_unwind', text: ADVANCE, values: [orgId, sessionIds, deadLetterIds] };
 }
 
+/** How an unwind has ended, for those who tell of it. */
+export type Ended = Pick<Advanced, 'state' | 'unwind_seconds' | 'dead_letter_id'>;
+
+/** Null: it goes on, or was not moved. */
+export function endOf(row: Advanced | undefined): Ended | null {
+  return !row || row.state === 'failed' || row.state === 'compensating' ? null : row;
+}
+
+/** Who is next: an entry, a child that is to be undone first, or the parent of a session that has ended. */
 export function wakeUpOf(orgId: string, row: Advanced | undefined): WakeUp | null {
-  if (!row?.next_undo_id) return null;
-  return { orgId, sessionId: row.session_id, undoId: row.next_undo_id, fence: row.fence ?? 0 };
+  if (!row) return null;
+  if (row.next_undo_id) {
+    return { orgId, sessionId: row.session_id, undoId: row.next_undo_id, fence: row.fence ?? 0 };
+  }
+  const relative = row.next_child_id ?? (row.state === 'active' ? null : row.parent_session_id);
+  return relative === null ? null : { orgId, sessionId: relative, undoId: null, fence: 0 };
 }

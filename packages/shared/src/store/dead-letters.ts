@@ -12,7 +12,9 @@ export interface DeadLetterView {
   readonly dead_letter_id: string;
   readonly session_id: string;
   readonly state: 'open' | 'closed';
-  readonly undo_id: string;
+  /** The broken entry; null: a child session is halted. */
+  readonly undo_id: string | null;
+  readonly child_session_id: string | null;
   readonly stack_position: number;
   readonly code: string;
   readonly attempts: number;
@@ -40,12 +42,14 @@ function refs(states: string): string {
 }
 
 const SELECT = `
-SELECT d.dead_letter_id, d.session_id, d.state, d.undo_id, u.stack_position, d.code, u.attempts,
+SELECT d.dead_letter_id, d.session_id, d.state, d.undo_id, d.child_session_id,
+  coalesce(u.stack_position, k.parent_position) AS stack_position, d.code, coalesce(u.attempts, 0) AS attempts,
   ${refs(`'failed', 'unconfirmed'`)} AS broken,
   ${refs(`'pending', 'active', 'running'`)} AS not_undone,
   d.halted_at
 FROM undolog_dead_letters d
-JOIN undolog_undo_stack u ON u.org_id = d.org_id AND u.undo_id = d.undo_id
+LEFT JOIN undolog_undo_stack u ON u.org_id = d.org_id AND u.undo_id = d.undo_id
+LEFT JOIN undolog_sessions k ON k.org_id = d.org_id AND k.session_id = d.child_session_id
 JOIN undolog_sessions s ON s.org_id = d.org_id AND s.session_id = d.session_id
 WHERE d.org_id = $1`;
 

@@ -4,13 +4,15 @@ import type { Tx } from './database.js';
 // would be written by every renewal of a lease. No session ends before it was created, so what is too young there is too
 // young here, and only what was opened long ago and has not ended is looked at in vain.
 //
-// Once sessions have parents, a completed child must stay until its parent has ended, which may still unwind it.
+// A child stays as long as its parent does, which may still unwind it.
 const DELETE = `
 WITH old AS MATERIALIZED (
   SELECT s.* FROM undolog_orgs o CROSS JOIN LATERAL (
-    SELECT org_id, session_id, created_at FROM undolog_sessions
+    SELECT org_id, session_id, created_at FROM undolog_sessions c
     WHERE org_id = o.org_id AND created_at < now() - $1 * interval '1 day'
       AND updated_at < now() - $1 * interval '1 day' AND state IN ('completed', 'compensated', 'resolved')
+      AND NOT EXISTS (
+        SELECT 1 FROM undolog_sessions p WHERE p.org_id = c.org_id AND p.session_id = c.parent_session_id)
     ORDER BY created_at, session_id LIMIT $2
     FOR UPDATE SKIP LOCKED
   ) s LIMIT $2

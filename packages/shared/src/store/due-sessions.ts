@@ -16,7 +16,7 @@ WITH due AS (
   SELECT d.*, u.fence, greatest(u.claimed_until, u.next_attempt_at,
     CASE WHEN p.fn_name IS NOT NULL THEN clock_timestamp() + ${LOOK_AT_PAUSED_AFTER} END) AS busy_until
   FROM due d
-  JOIN undolog_undo_stack u ON u.org_id = d.org_id AND u.undo_id = d.top_undo_id
+  LEFT JOIN undolog_undo_stack u ON u.org_id = d.org_id AND u.undo_id = d.top_undo_id
   LEFT JOIN undolog_paused_compensations p ON p.org_id = u.org_id AND p.fn_name = u.fn_name
 ), next AS (
   UPDATE undolog_sessions s
@@ -30,15 +30,15 @@ FROM looked`;
 interface Row {
   org_id: string;
   session_id: string;
-  top_undo_id: string;
-  fence: number;
+  top_undo_id: string | null;
+  fence: number | null;
   busy: boolean;
 }
 
 export interface DueSessions {
   /** How many sessions were looked at. */
   readonly looked: number;
-  /** Those whose top entry waits for nobody and nothing: their wake-up call may be lost. */
+  /** Those that wait for a child, or whose top entry waits for nobody and nothing: their wake-up call may be lost. */
   readonly wakeUps: readonly WakeUp[];
 }
 
@@ -47,6 +47,6 @@ export async function takeDueSessions(database: Database, limit: number, nextLoo
   const rows = await database.query<Row>({ name: 'take_due_sessions', text: TAKE, values: [limit, nextLookMs] });
   const wakeUps = rows
     .filter((row) => !row.busy)
-    .map((row) => ({ orgId: row.org_id, sessionId: row.session_id, undoId: row.top_undo_id, fence: row.fence }));
+    .map((row) => ({ orgId: row.org_id, sessionId: row.session_id, undoId: row.top_undo_id, fence: row.fence ?? 0 }));
   return { looked: rows.length, wakeUps };
 }

@@ -85,7 +85,8 @@ WITH letter AS (
     rollback_to = CASE WHEN s.state = 'active' OR s.rollback_to IS NOT NULL
       THEN least(s.rollback_to, d.stack_position - 1) END,
     wake_at = CASE WHEN s.state <> 'halted' THEN clock_timestamp() END,
-    lease_expires_at = NULL, updated_at = clock_timestamp(), unwind_from = NULL, top_undo_id = d.top_in_flight
+    lease_expires_at = NULL, updated_at = clock_timestamp(), unwind_from = NULL, top_undo_id = d.top_in_flight,
+    awaited_child_id = NULL
   FROM due d WHERE s.org_id = d.org_id AND s.session_id = d.session_id
 )
 INSERT INTO undolog_audit_log (org_id, actor, action, session_id, undo_id)

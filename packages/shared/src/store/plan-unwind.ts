@@ -13,22 +13,32 @@ export interface SessionPlan {
   readonly open: boolean;
 }
 
-// Nothing runs the entries of a session that was completed or resolved.
+// A session's children come just before its entry at their position, the newest first. Nothing runs the entries of a
+// session that was completed or resolved, unless its parent unwinds it.
 const SELECT = `
-SELECT ${ROLLING_BACK} OR s.state = 'active' AND NOT ${LEASE_EXPIRED} AS open,
-  u.undo_id, u.effect_id, u.stack_position, u.fn_name, u.version, u.args, u.needs_result,
+WITH RECURSIVE family AS (
+  SELECT s.org_id, s.session_id, s.state NOT IN ('completed', 'resolved') AS runs, $3::int AS to_position,
+    ${ROLLING_BACK} OR s.state = 'active' AND NOT ${LEASE_EXPIRED} AS open, ARRAY[]::bigint[] AS path
+  FROM undolog_sessions s WHERE s.org_id = $1 AND s.session_id = $2
+  UNION ALL
+  SELECT k.org_id, k.session_id, true, -1, false,
+    f.path || ARRAY[-k.parent_position, 0, -extract(epoch FROM k.created_at) * 1000000]::bigint[]
+  FROM family f
+  JOIN undolog_sessions k ON k.parent_session_id = f.session_id AND k.org_id = f.org_id
+    AND k.parent_position > f.to_position AND k.state NOT IN ('compensated', 'resolved')
+  WHERE f.runs
+)
+SELECT f.open, f.session_id, u.undo_id, u.effect_id, u.stack_position, u.fn_name, u.version, u.args, u.needs_result,
   coalesce(u.found_result, e.result) AS result, u.confirm_until IS NOT NULL AS confirming,
   CASE WHEN e.committed_at IS NOT NULL THEN 'committed' WHEN u.found_result IS NOT NULL THEN 'found' ELSE 'unknown' END
     AS outcome,
   r.spec
-FROM undolog_sessions s
-LEFT JOIN undolog_undo_stack u ON u.org_id = s.org_id AND u.session_id = s.session_id
-  AND u.superseded_by IS NULL AND u.state IN ('pending', 'active', 'running') AND u.stack_position > $3
-  AND s.state NOT IN ('completed', 'resolved')
+FROM family f
+LEFT JOIN undolog_undo_stack u ON u.org_id = f.org_id AND u.session_id = f.session_id AND f.runs
+  AND u.superseded_by IS NULL AND u.state IN ('pending', 'active', 'running') AND u.stack_position > f.to_position
 LEFT JOIN undolog_effect_log e ON e.org_id = u.org_id AND e.effect_id = u.effect_id
 LEFT JOIN undolog_compensation_registry r ON r.org_id = u.org_id AND r.fn_name = u.fn_name AND r.version = u.version
-WHERE s.org_id = $1 AND s.session_id = $2
-ORDER BY u.stack_position DESC`;
+ORDER BY f.path || ARRAY[-u.stack_position, 1]::bigint[]`;
 
 interface EntryRow {
   undo_id: string;
@@ -44,7 +54,7 @@ interface EntryRow {
   spec: Buffer | null;
 }
 
-type Row = { open: boolean } & (EntryRow | { [Column in keyof EntryRow]: null });
+type Row = { open: boolean; session_id: string } & (EntryRow | { [Column in keyof EntryRow]: null });
 
 /** What can't be read here is taken to be in order: such an entry waits for its key, and then is called. */
 function isBound(vault: Vault, orgId: string, row: EntryRow): boolean {
@@ -75,6 +85,7 @@ export async function planSession(
     if (row.undo_id === null) return [];
     return [
       {
+        sessionId: row.session_id,
         effectId: row.effect_id,
         undoId: row.undo_id,
         stackPosition: row.stack_position,
@@ -87,5 +98,5 @@ export async function planSession(
       },
     ];
   });
-  return { plan: planUnwind(entries), open: rows[0]!.open };
+  return { plan: planUnwind(entries), open: rows.some((row) => row.open) };
 }

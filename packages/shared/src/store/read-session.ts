@@ -26,6 +26,7 @@ export interface SessionView {
   readonly on_compensation_failure: FailurePolicy;
   readonly lease_expires_at: string | null;
   readonly rollback_to: number | null;
+  readonly parent: { readonly session_id: string; readonly stack_position: number } | null;
   readonly fully_compensated: boolean;
   readonly created_at: string;
   readonly updated_at: string;
@@ -58,7 +59,7 @@ WHERE e.org_id = s.org_id AND e.session_id = s.session_id AND e.state <> 'failed
 export function sessionQuery(condition: string): string {
   return `
 SELECT s.session_id, s.state, s.agent_name, s.external_run_id, s.metadata, s.on_compensation_failure,
-  s.lease_expires_at, s.rollback_to, s.created_at, s.updated_at,
+  s.lease_expires_at, s.rollback_to, s.parent_session_id, s.parent_position, s.created_at, s.updated_at,
   s.failure_reason, s.failure_kind, s.failure_effect_id, s.failed_at,
   counts.by_state, standing.effects,
   CASE WHEN top.due_at > clock_timestamp() THEN top.due_at END AS retry_at
@@ -87,6 +88,8 @@ export interface SessionRow {
   on_compensation_failure: FailurePolicy;
   lease_expires_at: string | null;
   rollback_to: number | null;
+  parent_session_id: string | null;
+  parent_position: number | null;
   created_at: string;
   updated_at: string;
   failure_reason: Buffer | null;
@@ -115,6 +118,10 @@ export function sessionView(row: SessionRow): SessionView {
     on_compensation_failure: row.on_compensation_failure,
     lease_expires_at: row.lease_expires_at,
     rollback_to: row.rollback_to,
+    parent:
+      row.parent_session_id === null
+        ? null
+        : { session_id: row.parent_session_id, stack_position: row.parent_position! },
     fully_compensated: row.state === 'compensated' && standing.length === 0,
     created_at: row.created_at,
     updated_at: row.updated_at,

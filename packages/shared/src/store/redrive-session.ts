@@ -15,13 +15,13 @@ const RESUME = `
 WITH resumed AS (
   UPDATE undolog_sessions SET state = 'compensating', wake_at = clock_timestamp(), updated_at = clock_timestamp(),
     unwind_from = NULL,
-    top_undo_id = (
+    top_undo_id = CASE WHEN NOT has_children THEN (
       SELECT undo_id FROM undolog_undo_stack
       WHERE org_id = $1 AND session_id = $2 AND superseded_by IS NULL AND state IN ('pending', 'active', 'running')
         AND (rollback_to IS NULL OR EXISTS (
           SELECT 1 FROM undolog_effect_log e WHERE e.org_id = $1 AND e.effect_id = undolog_undo_stack.effect_id
             AND e.rolled_back))
-      ORDER BY stack_position DESC LIMIT 1)
+      ORDER BY stack_position DESC LIMIT 1) END
   WHERE org_id = $1 AND session_id = $2 AND state = 'halted'
   RETURNING session_id, top_undo_id
 ), audit AS (

@@ -32,7 +32,7 @@ WITH judged AS MATERIALIZED (
     CASE WHEN s.state = 'active' AND NOT ${LEASE_EXPIRED} THEN 'accepted' ELSE 'session_not_active' END AS outcome
   FROM undolog_sessions s WHERE s.org_id = $1 AND s.session_id = $2
 ), session AS (
-  UPDATE undolog_sessions s SET state = 'compensating', rollback_to = $3, top_undo_id = NULL, unwind_from = NULL,
+  UPDATE undolog_sessions s SET state = 'compensating', rollback_to = $3, rolls_back_children = true, top_undo_id = NULL, unwind_from = NULL,
     lease_expires_at = NULL, wake_at = clock_timestamp() + ${FIRST_LOOK_AFTER}, updated_at = clock_timestamp()
   FROM judged j WHERE s.org_id = j.org_id AND s.session_id = j.session_id AND j.outcome = 'accepted'
 ), effect AS (

@@ -1,6 +1,6 @@
 import type { AttemptOutcome, Settlement } from '../domain/verdict.js';
 import type { WakeUp } from '../domain/wake-up.js';
-import { advanceUnwind, wakeUpOf, type Advanced } from './advance-unwind.js';
+import { advanceUnwind, endOf, wakeUpOf, type Advanced, type Ended } from './advance-unwind.js';
 import type { Statement, Tx } from './database.js';
 import { wordBytes } from './json-bytes.js';
 import { lockSessions } from './lock-sessions.js';
@@ -30,7 +30,7 @@ export type SettleResult =
       readonly outcome: 'settled';
       /** The next entry of the session; null when the session has ended, one way or the other. */
       readonly wake: WakeUp | null;
-      readonly ended: Pick<Advanced, 'state' | 'unwind_seconds' | 'dead_letter_id'> | null;
+      readonly ended: Ended | null;
     }
   | { readonly outcome: 'lost_fence' };
 
@@ -162,7 +162,7 @@ function toResult(orgId: string, settled: Settled | undefined, advanced: Advance
   const goesOn = wake === null || wake.undoId === settled.undo_id;
   const waits = settled.decision === 'retry' || settled.decision === 'parked';
   if (waits && goesOn) return { outcome: 'retry', waitMs: settled.delay_ms ?? 0 };
-  return { outcome: 'settled', wake, ended: wake || !advanced ? null : advanced };
+  return { outcome: 'settled', wake, ended: endOf(advanced) };
 }
 
 /** Writes what became of a try, guarded by the fence of its claim, and moves the session on. */

@@ -5,7 +5,7 @@ import { MAX_SESSION_ID_CHARS } from '../domain/limits.js';
 export const wakeUpPayload = z.object({
   org_id: z.uuid(),
   session_id: z.string().min(1).max(MAX_SESSION_ID_CHARS),
-  undo_id: z.uuid(),
+  undo_id: z.uuid().nullable(),
 });
 
 export type WakeUpPayload = z.infer<typeof wakeUpPayload>;

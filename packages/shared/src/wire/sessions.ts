@@ -14,6 +14,8 @@ import { anyJson, jsonString, type RequestBody } from './json-member.js';
 import { pageQuery } from './paging.js';
 import { nameText, sessionIdText, timestamp, uuid } from './text.js';
 
+const position = z.int().min(0).max(MAX_STACK_POSITION);
+
 const openSession = z
   .strictObject({
     session_id: sessionIdText.optional(),
@@ -33,6 +35,10 @@ const openSession = z
       .max(MAX_AGE_LIMIT_SECONDS)
       .default(0)
       .meta({ description: 'However alive, the session fails at this age; 0: never.' }),
+    parent: z
+      .strictObject({ session_id: sessionIdText, stack_position: position })
+      .optional()
+      .meta({ description: 'The session that unwinds this one, just before its own entry at that position.' }),
   })
   .meta({ id: 'OpenSession' });
 
@@ -79,6 +85,7 @@ export const sessionPlan = z
   .object({
     steps: z.array(
       z.object({
+        session_id: z.string().meta({ description: 'The session itself, or a child that is undone with it.' }),
         stack_position: z.int(),
         undo_id: uuid,
         fn_name: z.string().nullable(),
@@ -121,6 +128,7 @@ export const sessionView = z
     on_compensation_failure: z.enum(FAILURE_POLICIES),
     lease_expires_at: timestamp.nullable(),
     rollback_to: z.int().nullable(),
+    parent: z.object({ session_id: z.string(), stack_position: z.int() }).nullable(),
     fully_compensated: z.boolean().meta({ description: 'Every effect is undone and none stands.' }),
     created_at: timestamp,
     updated_at: timestamp,

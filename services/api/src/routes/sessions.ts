@@ -21,7 +21,7 @@ const open = defineRoute({
     201: { description: 'The session is open.', schema: sessionView },
     200: { description: 'It was opened before, with the same id and body.', schema: sessionView },
   },
-  refusals: ['session_exists'],
+  refusals: ['session_exists', 'unknown_parent', 'session_not_active'],
   async handle({ body, perform, bodyHash }) {
     const result = await perform(openSession, {
       sessionId: body.session_id ?? uuidv7(),
@@ -32,6 +32,7 @@ const open = defineRoute({
       leaseSeconds: body.lease_seconds,
       maxAgeSeconds: body.max_age_seconds,
       bodyHash: bodyHash(),
+      parent: body.parent ? { sessionId: body.parent.session_id, position: body.parent.stack_position } : null,
     });
     switch (result.outcome) {
       case 'created':
@@ -40,6 +41,10 @@ const open = defineRoute({
         return answer(200, result.session);
       case 'exists':
         return refuse('session_exists');
+      case 'unknown_parent':
+        return refuse('unknown_parent');
+      case 'parent_not_active':
+        return refuse('session_not_active', 'the parent has ended, so nothing would undo this session with it');
       default:
         return result satisfies never;
     }
