@@ -152,6 +152,21 @@ describe('sessions that ended longer ago than they are kept', () => {
     expect(await deleteAll()).toBe(1);
   });
 
+  test('keeps a child as long as its parent, which may still unwind it', async () => {
+    const parentId = await world.open();
+    const { sessionId } = await world.run(1, { parent: { sessionId: parentId, position: 1 } });
+    const end = { leaveUnknown: false, actor: 'test' };
+    await world.commits.submit(completeSession, world.orgId, { ...end, sessionId });
+    await age(sessionId, DAYS + 1);
+    await deleteAll();
+    expect(await exists(sessionId)).toBe(true);
+    await world.commits.submit(completeSession, world.orgId, { ...end, sessionId: parentId });
+    await age(parentId, DAYS + 1);
+    await deleteAll();
+    await deleteAll();
+    expect([await exists(parentId), await exists(sessionId)]).toEqual([false, false]);
+  });
+
   test('are left to whoever holds them', async () => {
     const sessionId = await completed();
     await age(sessionId, DAYS + 1);
