@@ -54,9 +54,9 @@ const BOOKED = [200, '{"state":"booked"}'] as const;
 const CANCELLED = [200, '{"state":"cancelled"}'] as const;
 
 describe('one look at the record', () => {
-  test.each<[string, number, string, 'agreed' | 'not_agreed']>([
+  test.each<[string, number, string, 'agreed' | 'not_done' | 'not_agreed']>([
     ['the value that was agreed on', 200, '{"state":"cancelled"}', 'agreed'],
-    ['another value', 200, '{"state":"booked"}', 'not_agreed'],
+    ['another value', 200, '{"state":"booked"}', 'not_done'],
     ['no value', 200, '{}', 'not_agreed'],
     ['no JSON', 200, 'cancelled', 'not_agreed'],
     ['a status that was agreed on', 404, '', 'agreed'],

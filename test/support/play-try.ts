@@ -35,6 +35,9 @@ function entry(some: Partial<ClaimedEntry> = {}): ClaimedEntry {
     mayAsk: true,
     confirming: null,
     lookups: { absentForMs: null, failed: 0 },
+    answerHash: null,
+    effectAgeMs: 0,
+    keyAgeMs: null,
     ...some,
   };
 }

@@ -11,6 +11,7 @@ export function compensation(spec: Partial<Compensation> & Pick<Compensation, 'u
     outcomes: { done: [], retry: [], permanent: [], body: [] },
     async: false,
     wait_out_outages: true,
+    key_ttl_seconds: 86_400,
     ...spec,
   };
 }

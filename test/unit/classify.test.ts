@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { classify } from '@undolog/shared/domain/classify';
 import type { BodyRule, OutcomeMap } from '@undolog/shared/domain/compensation';
+import { exactValue } from '@undolog/shared/domain/exact-value';
+import { stringifyWithText } from '@undolog/shared/domain/json-serialize';
+import { JsonText, nodeOf } from '@undolog/shared/domain/json-text';
+import { sameValue } from '@undolog/shared/domain/same-value';
 import type { Exchange, Verdict } from '@undolog/shared/domain/verdict';
 
 const outcomes = (some: Partial<OutcomeMap> = {}): OutcomeMap => ({
@@ -148,6 +152,39 @@ describe('what a body means', () => {
     [{ pointer: '', equals: 'gone' }, '"gone"', true],
   ])('is compared by JSON value: %j on %s is %s', (rule, body, matches) => {
     expect(judged({ ...rule, is: 'permanent' }, body)).toBe(matches ? 'refused, one call' : 'done');
+  });
+});
+
+describe('a number in a rule or an answer', () => {
+  const value = (text: string): unknown => exactValue(nodeOf(new JsonText(text)));
+
+  test.each([
+    ['9007199254740993', '9007199254740993', true],
+    ['9007199254740993', '9007199254740992', false],
+    ['9007199254740992', '9007199254740993', false],
+    ['9007199254740993', '9007199254740993.0', true],
+    ['9007199254740993', '90071992547409930e-1', true],
+    ['9007199254740993', '"9007199254740993"', false],
+    ['-9007199254740993', '9007199254740993', false],
+    ['0.1', '1e-1', true],
+    ['0.1', '0.10000000000000000001', false],
+    ['100', '1E2', true],
+    ['-0.0', '0', true],
+    ['1e400', '1e400', true],
+    ['1e400', '1e401', false],
+    ['{"a":[9007199254740993]}', '{"a":[9007199254740993.00]}', true],
+    ['{"a":[9007199254740993]}', '{"a":[9007199254740992]}', false],
+  ])('is compared by its value, however many digits it has: %s and %s are the same: %s', (rule, answered, same) => {
+    expect(sameValue(value(rule), value(answered))).toBe(same);
+    const body: BodyRule = { pointer: '/id', equals: value(rule), is: 'permanent' };
+    expect(classify(answer(200, `{"id":${answered}}`), outcomes({ body: [body] })).kind).toBe(
+      same ? 'refused' : 'done',
+    );
+  });
+
+  test('is written out again as it came', () => {
+    const text = '{"a":9007199254740993,"b":[1,"x",null,true],"__proto__":{"c":1.5}}';
+    expect(stringifyWithText(value(text))).toBe(text);
   });
 });
 

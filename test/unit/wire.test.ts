@@ -26,7 +26,7 @@ describe('bodies', () => {
 
   test('refuse unknown fields at every depth', () => {
     expect(accepts(openSessionBody, { sesion_id: 'x' })).toBe(false);
-    expect(accepts(openSessionBody, { parent: { session_id: 'x', stack_position: 1 } })).toBe(false);
+    expect(accepts(openSessionBody, { parent: { session_id: 'x', stack_position: 1, x: 1 } })).toBe(false);
     expect(accepts(registerEffectBody, { ...effect, compensation: { ...effect.compensation, retries: 1 } })).toBe(
       false,
     );
@@ -111,6 +111,7 @@ describe('a compensation', () => {
       outcomes: { done: [], retry: [], permanent: [], body: [] },
       async: false,
       wait_out_outages: true,
+      key_ttl_seconds: 86_400,
     });
     expect(parse({ retry: { max_retries: 0 } }).data?.retry).toEqual({ ...DEFAULT_RETRY, max_retries: 0 });
     expect(parse({ confirm: { url: 'https://h/x', done_on_status: [404] } }).data?.confirm).toEqual({

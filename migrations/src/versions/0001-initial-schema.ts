@@ -87,6 +87,8 @@ CREATE TABLE undolog_undo_stack (
   attempt_open boolean NOT NULL DEFAULT false,
   saw_unknown boolean NOT NULL DEFAULT false,
   next_attempt_at timestamptz,
+  -- Of the last 500 of this round: the same body again comes from the vendor's store.
+  answer_hash bytea,
   -- What the entry's next step goes on from. Set with the vendor's "done": from then on it is only asked, never called.
   confirm_until timestamptz,
   confirm_url text,
@@ -104,6 +106,8 @@ CREATE TABLE undolog_undo_stack (
   superseded_by uuid,
   -- A success report came while a try was in flight: the entry that takes over once that try is settled.
   successor_id uuid,
+  -- Somebody was told that the vendor's window for this undo is about to close.
+  deadline_warned boolean NOT NULL DEFAULT false,
   PRIMARY KEY (undo_id, org_id),
   FOREIGN KEY (session_id, org_id) REFERENCES undolog_sessions,
   CHECK ((fn_name IS NULL) = (version IS NULL) AND (fn_name IS NULL) = (args IS NULL)

@@ -41,9 +41,13 @@ CREATE TABLE undolog_compensation_registry (
   spec bytea NOT NULL,
   body_hash bytea NOT NULL,
   max_retries integer NOT NULL CHECK (max_retries BETWEEN 0 AND 20),
+  undo_deadline_seconds integer CHECK (undo_deadline_seconds >= 1),
   created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (org_id, fn_name, version)
 );
+-- For the sweep, which warns the orgs that have such windows.
+CREATE INDEX undolog_compensation_registry_windows ON undolog_compensation_registry (org_id)
+  WHERE undo_deadline_seconds IS NOT NULL;
 
 -- A row per paused compensation; it holds for all versions.
 CREATE TABLE undolog_paused_compensations (

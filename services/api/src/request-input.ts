@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { JsonText, nodeText, nodeValue, type JsonNode } from '@undolog/shared/domain/json-text';
+import { exactValue } from '@undolog/shared/domain/exact-value';
+import { JsonText, nodeText, type JsonNode } from '@undolog/shared/domain/json-text';
 import { pointerStep } from '@undolog/shared/domain/pointer-step';
 import { TRACEPARENT } from '@undolog/shared/domain/traceparent';
 import type { RawMembers, RequestBody } from '@undolog/shared/wire/json-member';
@@ -11,11 +12,11 @@ export type Checked<T> = { readonly value: T } | { readonly refused: Reply };
 
 /** The body as plain values, but with the members in `raw` as the text that came. */
 function plainBody(node: JsonNode, raw: RawMembers): unknown {
-  if (node.kind !== 'object') return nodeValue(node);
+  if (node.kind !== 'object') return exactValue(node);
   const body: Record<string, unknown> = {};
   for (const { key, value } of node.members) {
     const kept = Object.hasOwn(raw, key) ? raw[key] : undefined;
-    const member = kept === true ? new JsonText(nodeText(value)) : kept ? plainBody(value, kept) : nodeValue(value);
+    const member = kept === true ? new JsonText(nodeText(value)) : kept ? plainBody(value, kept) : exactValue(value);
     // Assigned, `__proto__` would change the object; defined, it is a member like any other: unknown, and refused.
     if (key === '__proto__') Object.defineProperty(body, key, { value: member, enumerable: true });
     else body[key] = member;

@@ -6,6 +6,7 @@ import type { ClaimedEntry } from '@undolog/shared/store/claim-entries';
 import type { SettleEntry } from '@undolog/shared/store/settle-entries';
 import type { UndoCall, VendorClient } from './compensation-call.js';
 import { askOnce, confirmDone, locationOf, type Agreement } from './confirm.js';
+import { answerHash, isReplay } from './replay.js';
 import { ANSWERED, CONFIRMED, HANDED_OVER, unconfirmed } from './settlements.js';
 
 export type Attempt = NonNullable<SettleEntry['attempt']>;
@@ -72,10 +73,13 @@ export async function callVendor(entry: ClaimedEntry, call: UndoCall, context: C
   if (!(await context.stillHeld())) return undefined;
   const startedMs = monotonicMs();
   const exchange = await context.client.call(call, context.signal);
-  const verdict = classify(exchange, call.spec.outcomes);
+  const judged = classify(exchange, call.spec.outcomes);
+  const replayed = judged.kind === 'unknown' && isReplay(exchange, call, entry.answerHash);
+  const verdict = replayed ? { ...judged, permanent: true } : judged;
   // The process goes, and the vendor has seen nothing: that is no try of the entry's.
   if (verdict.kind === 'not_sent' && context.signal.aborted) return { attempt: null, settlement: HANDED_OVER };
-  const attempt = attemptRow(exchange, verdict, startedMs);
+  const seen = attemptRow(exchange, verdict, startedMs);
+  const attempt = { ...seen, error: replayed ? 'replayed' : seen.error, answerHash: answerHash(exchange, call) };
   if (verdict.kind === 'done') {
     return proveDone(entry, call, { accepted: verdict.accepted, exchange, attempt }, context);
   }

@@ -1,6 +1,7 @@
 import type { ConfirmSpec } from '@undolog/shared/domain/compensation';
+import { exactValue } from '@undolog/shared/domain/exact-value';
 import { resolvePointer } from '@undolog/shared/domain/json-pointer';
-import { nodeValue, parseJson } from '@undolog/shared/domain/json-text';
+import { parseJson } from '@undolog/shared/domain/json-text';
 import { MAX_URL_CHARS } from '@undolog/shared/domain/limits';
 import { sameValue } from '@undolog/shared/domain/same-value';
 import type { Exchange, Settlement } from '@undolog/shared/domain/verdict';
@@ -28,7 +29,8 @@ export function locationOf(exchange: Exchange, call: UndoCall): string | null {
   return url.href.length <= MAX_URL_CHARS ? url.href : null;
 }
 
-type Shown = 'agreed' | 'failed' | 'not_agreed';
+/** `not_done`: the record was read and shows the effect standing; `not_agreed`: it says nothing. */
+type Shown = 'agreed' | 'failed' | 'not_done' | 'not_agreed';
 
 /**
  * What the record says. An error, a redirect or an answer without the value says nothing.
@@ -43,11 +45,12 @@ function shownBy(answer: Exchange, spec: ConfirmSpec, statuses: readonly number[
   if (!parsed.ok) return 'not_agreed';
   const holds = (pointer: string, values: readonly unknown[]): boolean => {
     const found = resolvePointer(parsed.node, pointer);
-    return found !== undefined && values.some((value) => sameValue(nodeValue(found), value));
+    return found !== undefined && values.some((value) => sameValue(exactValue(found), value));
   };
   const { done_when: done, failed_when: failed } = spec;
   if (done && holds(done.pointer, [done.equals])) return 'agreed';
-  return failed && holds(failed.pointer, failed.in ?? [failed.equals]) ? 'failed' : 'not_agreed';
+  if (failed && holds(failed.pointer, failed.in ?? [failed.equals])) return 'failed';
+  return !done || resolvePointer(parsed.node, done.pointer) ? 'not_done' : 'not_agreed';
 }
 
 /** `abandoned`: the signal was aborted before the record agreed, so nobody can say that it does not. */
@@ -71,11 +74,12 @@ export async function askOnce(call: UndoCall, question: Question): Promise<Agree
     ...(location === null ? [] : [{ url: location, statuses: [] }]),
     { url, statuses: call.spec.confirm.done_on_status },
   ];
+  let shown: Shown = 'not_agreed';
   for (const place of places) {
-    const shown = shownBy(await client.ask(place.url, call, timeoutMs, signal), call.spec.confirm, place.statuses);
-    if (shown !== 'not_agreed') return shown;
+    shown = shownBy(await client.ask(place.url, call, timeoutMs, signal), call.spec.confirm, place.statuses);
+    if (shown === 'agreed' || shown === 'failed') return shown;
   }
-  return signal.aborted ? 'abandoned' : 'not_agreed';
+  return shown === 'not_agreed' && signal.aborted ? 'abandoned' : shown;
 }
 
 /** However little of the budget is left, an answer gets this long. */
@@ -103,6 +107,7 @@ export async function confirmDone(
       return sawUnknown ? unconfirmed('outcome_unknown') : { kind: 'settled', state: 'failed', code: 'undo_failed' };
     case 'abandoned':
       return HANDED_OVER;
+    case 'not_done':
     case 'not_agreed': {
       const stillMs = leftMs - (monotonicMs() - startedMs);
       if (stillMs <= 0) return unconfirmed('not_confirmed');

@@ -16,6 +16,9 @@ export interface VendorRequest {
   readonly signal: AbortSignal | undefined;
 }
 
+/** How vendors mark an answer that they kept under an idempotency key. */
+const REPLAY_MARKS = ['idempotent-replayed', 'idempotency-replayed'];
+
 const WORD = /^\w{1,100}$/;
 
 /** What a failure is called in an attempt: one plain word, never a text that could quote the request. */
@@ -47,6 +50,7 @@ class Conversation implements Dispatcher.DispatchHandler {
   #status = 0;
   #retryAfter: string | undefined;
   #location: string | undefined;
+  #replayed = false;
   #coding: string | undefined;
   #chunks: Buffer[] = [];
   #bytes = 0;
@@ -89,6 +93,7 @@ class Conversation implements Dispatcher.DispatchHandler {
     const { 'retry-after': retryAfter, 'content-encoding': coding, location } = headers;
     this.#retryAfter = typeof retryAfter === 'string' ? retryAfter : undefined;
     this.#location = typeof location === 'string' ? location : undefined;
+    this.#replayed = REPLAY_MARKS.some((mark) => headers[mark] === 'true');
     this.#coding = Array.isArray(coding) ? coding.join() : coding;
   }
 
@@ -114,7 +119,7 @@ class Conversation implements Dispatcher.DispatchHandler {
 
   #answer(body: string | undefined): void {
     const [status, retryAfter, location] = [this.#status, this.#retryAfter, this.#location];
-    this.#end({ kind: 'answer', status, body, retryAfter, location });
+    this.#end({ kind: 'answer', status, body, retryAfter, location, ...(this.#replayed && { replayed: true }) });
   }
 
   #fail(error: string): void {

@@ -35,7 +35,8 @@ export function evidenceOf(tried: Tried, lastAskFailed: boolean): Evidence {
   if (!tried) return 'none';
   const { attempt } = tried;
   if (attempt === null) return lastAskFailed && lookupFailed(tried) ? 'failed' : 'none';
-  if (attempt.error === 'abandoned') return 'none';
+  // A stored answer tells how the host was when it was stored.
+  if (attempt.error === 'abandoned' || attempt.error === 'replayed') return 'none';
   if (attempt.status !== null) return attempt.status >= 500 && attempt.outcome === 'unknown' ? 'failed' : 'answered';
   return attempt.outcome === 'refused' ? 'none' : 'failed';
 }

@@ -7,6 +7,7 @@ import { findExpiredSessions } from '@undolog/shared/store/expired-sessions';
 import { failSession } from '@undolog/shared/store/fail-session';
 import type { GroupCommit } from '@undolog/shared/store/group-commit';
 import { forgetOldAnswers } from '@undolog/shared/store/idempotency';
+import { warnOfDeadlines } from '@undolog/shared/store/warn-of-deadlines';
 import type { DeadLetterAnnouncer } from './dead-letter.js';
 import { keepFor } from './retention.js';
 
@@ -15,7 +16,7 @@ export interface SweeperResources {
   readonly commits: GroupCommit;
   readonly queue: Pick<CompensationQueue, 'wakeAll'>;
   readonly deadLetters: DeadLetterAnnouncer;
-  readonly metrics: Pick<Metrics, 'sweepRescues'>;
+  readonly metrics: Pick<Metrics, 'sweepRescues' | 'undoDeadlinesNear'>;
   readonly sweepMs: number;
   readonly retentionDays: number | undefined;
   readonly onError: (error: Error) => void;
@@ -75,7 +76,12 @@ export function startSweeper(resources: SweeperResources): Sweeper {
     if (announced > 0) metrics.sweepRescues.inc({ kind: 'dead_letter' }, announced);
   }
 
-  const duties = [expireLeases, wakeDue, announceDeadLetters, () => forgetOldAnswers(database)];
+  async function warnOfUndoDeadlines(): Promise<void> {
+    const near = await warnOfDeadlines(database);
+    if (near > 0) metrics.undoDeadlinesNear.inc(near);
+  }
+
+  const duties = [expireLeases, wakeDue, announceDeadLetters, warnOfUndoDeadlines, () => forgetOldAnswers(database)];
   if (resources.retentionDays !== undefined) duties.push(keepFor(database, resources.retentionDays));
 
   let stopped = false;

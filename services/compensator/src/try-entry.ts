@@ -9,6 +9,7 @@ import { callVendor, type CallContext, type Tried } from './call-vendor.js';
 import type { UndoCall } from './compensation-call.js';
 import { askOnce, confirmDone, confirmUrl, type Agreement } from './confirm.js';
 import { lookUp } from './lookup.js';
+import { isTooLate, whyNotSent } from './may-send.js';
 import { CONFIRMED, HANDED_OVER, unconfirmed } from './settlements.js';
 import { childTraceparent } from './trace-context.js';
 
@@ -80,7 +81,7 @@ async function findEffect(
 
 /** Before a call is repeated, or given up, the vendor's record may show that it took. */
 async function askBeforehand(entry: ClaimedEntry, call: UndoCall, context: TryContext): Promise<Agreement> {
-  const again = entry.attempt > 1 || !entry.mayCall;
+  const again = entry.attempt > 1 || !entry.mayCall || isTooLate(entry, call.spec);
   return again && call.spec.confirm ? askOnce(call, context) : 'not_agreed';
 }
 
@@ -91,6 +92,7 @@ async function askBeforehand(entry: ClaimedEntry, call: UndoCall, context: TryCo
  * vendor said done       → its record is asked
  * effect of unknown fate → looked up; found: go on
  * tried before           → its record is asked; not there: go on
+ * too late, key too old  → nothing is sent
  * otherwise              → at most one call, and if that is done the first question to the record
  * ```
  */
@@ -112,7 +114,8 @@ export async function tryEntry(entry: ClaimedEntry, spec: Compensation, context:
   const agreement = await askBeforehand(entry, call, context);
   if (agreement === 'agreed') return uncalled(CONFIRMED);
   if (agreement === 'abandoned') return uncalled(HANDED_OVER);
-  if (!entry.mayCall) return uncalled(unconfirmed('stalled'));
+  const refused = whyNotSent(entry, spec, agreement);
+  if (refused) return uncalled(refused);
   if (!entry.attemptOpen && !(await context.openAttempt(found))) return undefined;
   return callVendor(entry, call, context);
 }

@@ -1,6 +1,7 @@
 import type { BodyRule, BodyRuleVerdict, OutcomeMap } from './compensation.js';
 import { resolvePointer } from './json-pointer.js';
-import { nodeValue, parseJson, type JsonNode } from './json-text.js';
+import { exactValue } from './exact-value.js';
+import { parseJson, type JsonNode } from './json-text.js';
 import { sameValue } from './same-value.js';
 import type { Exchange, Verdict } from './verdict.js';
 
@@ -9,7 +10,7 @@ function matches(rule: BodyRule, body: JsonNode): boolean {
   const found = resolvePointer(body, rule.pointer);
   if (rule.exists !== undefined) return (found !== undefined) === rule.exists;
   if (found === undefined) return false;
-  const value = nodeValue(found);
+  const value = exactValue(found);
   return rule.in ? rule.in.some((one) => sameValue(one, value)) : sameValue(rule.equals, value);
 }
 

@@ -70,6 +70,10 @@ export interface Compensation {
   readonly async: boolean;
   /** Whether its entries wait while their host is down; false: they use up their budgets and halt. */
   readonly wait_out_outages: boolean;
+  /** How long the vendor is known to keep an idempotency key; a call is not repeated blindly under an older one. */
+  readonly key_ttl_seconds: number;
+  /** The vendor's window for the undo, from the effect's commit; past it nothing is called. */
+  readonly undo_deadline_seconds?: number;
 }
 
 /** Whom a compensation calls: scheme, name and port. */
@@ -86,6 +90,7 @@ export const DEFAULT_RETRY: RetryPolicy = {
 };
 
 export const DEFAULT_TIMEOUT_MS = 10_000;
+export const DEFAULT_KEY_TTL_SECONDS = 86_400;
 
 export const DEFAULT_CONFIRM_BUDGET_MS = 30_000;
 export const DEFAULT_CONFIRM_INTERVAL_MS = 250;

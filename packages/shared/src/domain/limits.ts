@@ -31,6 +31,8 @@ export const MAX_HEADERS = 50;
 export const MAX_HEADER_CHARS = 4000;
 /** How long a signing secret that was replaced goes on signing beside its successor. */
 export const SIGNING_OVERLAP_HOURS = 24;
+export const MAX_KEY_TTL_SECONDS = 366 * 86_400;
+export const MAX_UNDO_DEADLINE_SECONDS = 10 * 366 * 86_400;
 export const MAX_BODY_RULES = 50;
 /** A vendor's Retry-After is honoured up to this long. */
 export const MAX_PARK_MS = 24 * 3_600_000;

@@ -10,6 +10,8 @@ export type Exchange =
       readonly retryAfter: string | undefined;
       /** Where the vendor says that the work it has accepted can be followed. */
       readonly location?: string | undefined;
+      /** The vendor says that it repeats a stored answer. */
+      readonly replayed?: boolean;
     }
   /** No byte was sent: refused, unreachable, name not resolved, TLS refused. */
   | { readonly kind: 'not_sent'; readonly error: string }

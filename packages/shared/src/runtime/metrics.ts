@@ -10,6 +10,8 @@ export interface Metrics {
   readonly unwindSeconds: Histogram;
   /** `kind`: what the sweep found: a lost job, an expired lease, a worker that is gone. */
   readonly sweepRescues: Counter<'kind'>;
+  /** Undo entries whose vendor will soon undo them no more. */
+  readonly undoDeadlinesNear: Counter;
   /** Success reports that came after their session had ended. */
   readonly lateReports: Counter;
   readonly httpSeconds: Histogram<'method' | 'route' | 'status'>;
@@ -52,6 +54,11 @@ export function createMetrics(options: { readStanding?: () => Promise<Standing> 
       name: 'undolog_sweep_rescues_total',
       help: 'Things that only the sweep found, by kind.',
       labelNames: ['kind'],
+      registers,
+    }),
+    undoDeadlinesNear: new Counter({
+      name: 'undolog_undo_deadlines_near_total',
+      help: "Undo entries not settled when 80 % of their vendor's window was over.",
       registers,
     }),
     lateReports: new Counter({

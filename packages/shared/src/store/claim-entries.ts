@@ -49,6 +49,15 @@ export interface ClaimedEntry {
   /** The vendor has said "done": nothing is left but to ask its record, for this long. */
   readonly confirming: { readonly leftMs: number; readonly location: string | null } | null;
   readonly lookups: LookupMemory;
+  /** Of the last 500 of this round. */
+  readonly answerHash: Buffer | null;
+  /** How long ago the effect was committed, or handed out where nobody has committed it. */
+  readonly effectAgeMs: number;
+  /**
+   * How long ago the first call left that may have taken; null: none may have. A call that was refused or never left has
+   * done nothing that a second one could do again, however old its key is.
+   */
+  readonly keyAgeMs: number | null;
 }
 
 export type ClaimResult =
@@ -69,7 +78,7 @@ WITH item AS MATERIALIZED (
   SELECT $1::uuid AS org_id, i.* FROM unnest($2::uuid[], $3::int[]) AS i (undo_id, lease_ms)
 ), seen AS (
   SELECT i.lease_ms, u.*, s.state AS session_state, e.state AS effect_state, e.result,
-    e.traceparent, e.committed_at IS NOT NULL AS committed, p.fn_name IS NOT NULL AS paused,
+    e.traceparent, e.committed_at IS NOT NULL AS committed, coalesce(e.committed_at, e.executed_at) AS effect_at, p.fn_name IS NOT NULL AS paused,
     s.top_undo_id IS NOT DISTINCT FROM u.undo_id AND s.state IN ('failed', 'compensating') AS is_top,
     greatest(u.next_attempt_at, ${CALL_MAY_LAND_UNTIL}) AS due_at
   FROM item i
@@ -129,7 +138,13 @@ SELECT undo_id, session_id, effect_id, outcome, fn_name, version, args, needs_re
   round_attempts + may_call::int AS round_attempts, saw_unknown OR attempt_open AS saw_unknown, may_call, opens,
   extract(epoch FROM confirm_until - clock_timestamp())::float8 * 1000 AS confirm_left_ms, confirm_url,
   ceil(extract(epoch FROM clock_timestamp() - absent_since) * 1000)::float8 AS absent_for_ms, lookups_failed,
-  askers_lost <= ${MAX_LOST_ASKERS} AS may_ask,
+  askers_lost <= ${MAX_LOST_ASKERS} AS may_ask, answer_hash,
+  extract(epoch FROM clock_timestamp() - effect_at)::float8 * 1000 AS effect_age_ms,
+  CASE WHEN attempts > 0 THEN (
+    SELECT extract(epoch FROM clock_timestamp() - a.at)::float8 * 1000 FROM undolog_attempts a
+    WHERE a.org_id = judged.org_id AND a.undo_id = judged.undo_id
+      AND (a.outcome IS NULL OR a.outcome IN ('unknown', 'done'))
+    ORDER BY a.attempt LIMIT 1) END AS key_age_ms,
   ceil(extract(epoch FROM greatest(claimed_until, due_at) - clock_timestamp()) * 1000)::int AS wait_ms
 FROM judged`;
 
@@ -158,6 +173,9 @@ interface Row {
   absent_for_ms: number | null;
   lookups_failed: number;
   may_ask: boolean;
+  answer_hash: Buffer | null;
+  effect_age_ms: number;
+  key_age_ms: number | null;
   wait_ms: number | null;
 }
 
@@ -191,6 +209,9 @@ function claimed(vault: Vault, orgId: string, row: Row): ClaimedEntry {
     mayAsk: row.may_ask,
     confirming: row.confirm_left_ms === null ? null : { leftMs: row.confirm_left_ms, location: row.confirm_url },
     lookups: { absentForMs: row.absent_for_ms, failed: row.lookups_failed },
+    answerHash: row.answer_hash,
+    effectAgeMs: row.effect_age_ms,
+    keyAgeMs: row.key_age_ms,
   };
 }
 

@@ -7,6 +7,7 @@ export interface PutCompensation {
   /** JSON text of the body with its defaults filled in. */
   readonly specText: string;
   readonly maxRetries: number;
+  readonly undoDeadlineSeconds?: number | undefined;
   /** Of the body as it came. */
   readonly fingerprint: Fingerprint;
 }
@@ -16,8 +17,8 @@ export interface PutCompensationResult {
 }
 
 const INSERT = `
-INSERT INTO undolog_compensation_registry (org_id, fn_name, version, spec, max_retries, body_hash)
-VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING RETURNING fn_name`;
+INSERT INTO undolog_compensation_registry (org_id, fn_name, version, spec, max_retries, body_hash, undo_deadline_seconds)
+VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING fn_name`;
 
 const KNOWN = `
 SELECT body_hash FROM undolog_compensation_registry WHERE org_id = $1 AND fn_name = $2 AND version = $3`;
@@ -30,9 +31,9 @@ export function placeOfSpec(orgId: string, fnName: string, version: string): Pla
 /** Registers a version of a compensation. A version never changes: what was promised to an effect stays promised. */
 export const putCompensation: Operation<PutCompensation, PutCompensationResult> = {
   name: 'put_compensation',
-  async run(tx, orgId, { fnName, version, specText, maxRetries, fingerprint }) {
+  async run(tx, orgId, { fnName, version, specText, maxRetries, undoDeadlineSeconds, fingerprint }) {
     const spec = tx.vault.seal(placeOfSpec(orgId, fnName, version), specText);
-    const values = [orgId, fnName, version, spec, maxRetries, fingerprint.bytes];
+    const values = [orgId, fnName, version, spec, maxRetries, fingerprint.bytes, undoDeadlineSeconds ?? null];
     if ((await tx.query({ text: INSERT, values })).length > 0) return { outcome: 'created' };
     const [known] = await tx.query<{ body_hash: Buffer }>({ text: KNOWN, values: [orgId, fnName, version] });
     return { outcome: known && fingerprint.matches(known.body_hash) ? 'same' : 'immutable' };

@@ -1,5 +1,6 @@
 import type { Compensation } from '../domain/compensation.js';
-import type { JsonText } from '../domain/json-text.js';
+import { exactValue } from '../domain/exact-value.js';
+import { nodeOf, type JsonText } from '../domain/json-text.js';
 import type { Tx } from './database.js';
 import { fromBytes } from './json-bytes.js';
 import { placeOfSpec } from './put-compensation.js';
@@ -30,8 +31,8 @@ WHERE r.org_id = $1`;
 
 function registered({ vault }: Tx, orgId: string, row: Row): RegisteredCompensation {
   // The text was validated when it was registered and its version has not changed since.
-  const { text } = unsealJson(vault, placeOfSpec(orgId, row.fn_name, row.version), row.spec);
-  const spec = JSON.parse(text) as Compensation;
+  const text = unsealJson(vault, placeOfSpec(orgId, row.fn_name, row.version), row.spec);
+  const spec = exactValue(nodeOf(text)) as Compensation;
   return {
     fnName: row.fn_name,
     version: row.version,

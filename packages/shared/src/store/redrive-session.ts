@@ -2,7 +2,7 @@ import type { Tx } from './database.js';
 import { lockSessions } from './lock-sessions.js';
 
 const RENEW = `
-UPDATE undolog_undo_stack u SET state = 'running', code = NULL, round_attempts = 0
+UPDATE undolog_undo_stack u SET state = 'running', code = NULL, round_attempts = 0, answer_hash = NULL
 FROM undolog_sessions s
 WHERE s.org_id = $1 AND s.session_id = $2 AND s.state = 'halted'
   AND u.org_id = $1 AND u.session_id = $2 AND u.superseded_by IS NULL AND u.state IN ('failed', 'unconfirmed')`;

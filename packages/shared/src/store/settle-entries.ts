@@ -18,6 +18,8 @@ export interface SettleEntry {
     readonly outcome: AttemptOutcome;
     readonly error: string | null;
     readonly durationMs: number;
+    /** By which the same answer is known when it comes again. */
+    readonly answerHash?: Buffer | null;
   } | null;
   readonly settlement: Settlement;
   /** A fresh id for the dead letter, should the session halt. */
@@ -37,8 +39,9 @@ export type SettleResult =
 const SETTLE = `
 WITH item AS MATERIALIZED (
   SELECT $1::uuid AS org_id, i.* FROM unnest($2::uuid[], $3::bigint[], $4::boolean[], $5::int[], $6::text[], $7::text[], $8::float8[],
-    $9::text[], $10::text[], $11::text[], $12::bytea[], $13::float8[], $14::text[])
-    AS i (undo_id, fence, tried, status, outcome, error, duration_ms, decision, proof, code, reason, delay_ms, looked)
+    $9::text[], $10::text[], $11::text[], $12::bytea[], $13::float8[], $14::text[], $15::bytea[])
+    AS i (undo_id, fence, tried, status, outcome, error, duration_ms, decision, proof, code, reason, delay_ms, looked,
+      answer_hash)
 ), held AS MATERIALIZED (
   SELECT i.*, u.session_id, u.effect_id, u.attempts, u.successor_id,
     i.decision IN ('retry', 'parked') AS waits,
@@ -47,7 +50,7 @@ WITH item AS MATERIALIZED (
   FROM item i JOIN undolog_undo_stack u ON u.org_id = i.org_id AND u.undo_id = i.undo_id
   WHERE u.fence = i.fence AND u.state = 'running' AND u.claimed_until IS NOT NULL
 ), mine AS MATERIALIZED (
-  SELECT * FROM held WHERE successor_id IS NULL OR $15
+  SELECT * FROM held WHERE successor_id IS NULL OR $16
 ), attempt AS (
   UPDATE undolog_attempts a SET status = m.status, outcome = m.outcome, error = m.error, duration_ms = m.duration_ms
   FROM mine m WHERE m.tried AND a.org_id = m.org_id AND a.undo_id = m.undo_id AND a.attempt = m.attempts
@@ -61,6 +64,7 @@ WITH item AS MATERIALIZED (
     attempts = u.attempts - m.untried,
     round_attempts = u.round_attempts - m.uncounted,
     saw_unknown = u.saw_unknown OR coalesce(m.outcome = 'unknown', false),
+    answer_hash = coalesce(m.answer_hash, u.answer_hash),
     proof = m.proof, code = m.code, reason = m.reason,
     confirm_until = CASE WHEN m.waits THEN u.confirm_until END,
     confirm_url = CASE WHEN m.waits THEN u.confirm_url END,
@@ -142,6 +146,7 @@ function statements(orgId: string, inputs: readonly SettleEntry[], giveWay: bool
       columns.map((column) => column.reason),
       columns.map((column) => column.delayMs),
       columns.map((column) => column.looked),
+      inputs.map((input) => input.attempt?.answerHash ?? null),
       giveWay,
     ],
   };

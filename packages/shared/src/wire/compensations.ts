@@ -5,6 +5,7 @@ import {
   COMPENSATION_METHODS,
   DEFAULT_CONFIRM_BUDGET_MS,
   DEFAULT_CONFIRM_INTERVAL_MS,
+  DEFAULT_KEY_TTL_SECONDS,
   DEFAULT_LOOKUP_SETTLE_MS,
   DEFAULT_RETRY,
   DEFAULT_TIMEOUT_MS,
@@ -18,10 +19,12 @@ import {
   MAX_CONFIRM_BUDGET_MS,
   MAX_HEADERS,
   MAX_HEADER_CHARS,
+  MAX_KEY_TTL_SECONDS,
   MAX_NAME_CHARS,
   MAX_REASON_CHARS,
   MAX_RETRIES,
   MAX_TIMEOUT_MS,
+  MAX_UNDO_DEADLINE_SECONDS,
   MAX_URL_CHARS,
 } from '../domain/limits.js';
 import { anyJson, jsonString, type RequestBody } from './json-member.js';
@@ -123,6 +126,14 @@ const putCompensation = z
     wait_out_outages: z.boolean().default(true).meta({
       description:
         'Its entries wait while their host is down. false: they use up their budgets, and the session halts.',
+    }),
+    key_ttl_seconds: z.int().min(1).max(MAX_KEY_TTL_SECONDS).default(DEFAULT_KEY_TTL_SECONDS).meta({
+      description:
+        'How long the vendor keeps an idempotency key. Once a call that may have taken is older, it is only repeated when `confirm` shows that it did not take.',
+    }),
+    undo_deadline_seconds: z.int().min(1).max(MAX_UNDO_DEADLINE_SECONDS).exactOptional().meta({
+      description:
+        'How long after the commit of the effect the vendor still undoes it, such as a refund window. Past it nothing is called.',
     }),
   })
   .meta({ id: 'PutCompensation' });

@@ -117,9 +117,14 @@ const put = defineRoute({
     const refused = await faultOfAddresses(spec, resources.faultOfUrl);
     if (refused) return refused;
     const { fn_name: fnName, version } = name.data;
-    const maxRetries = spec.retry.max_retries;
-    const input = { fnName, version, specText: JSON.stringify(spec), maxRetries, fingerprint: fingerprint() };
-    const { outcome } = await perform(putCompensation, input);
+    const { outcome } = await perform(putCompensation, {
+      fnName,
+      version,
+      specText: stringifyWithText(spec),
+      maxRetries: spec.retry.max_retries,
+      undoDeadlineSeconds: spec.undo_deadline_seconds,
+      fingerprint: fingerprint(),
+    });
     if (outcome === 'immutable') return refuse('compensation_immutable');
     const kept = await readCompensation(resources.database, caller.orgId, fnName, version);
     const [shown] = await viewsOf([kept!], context);
