@@ -7,6 +7,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format } from 'prettier';
 import { ERROR_CODES } from '@undolog/shared/domain/error-codes';
+import { OUTCOMES } from '@undolog/shared/domain/outcomes';
+import type { OutcomeRow } from '@undolog/shared/domain/outcome-row';
+import { UNDO_CODES } from '@undolog/shared/domain/undo-codes';
 import { VARIABLES } from '@undolog/shared/runtime/config';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -56,7 +59,46 @@ ${table(['variable', 'meaning', 'when unset'], rows)}
 `;
 }
 
-const PAGES = { 'docs/errors.md': errorsPage, 'docs/configuration.md': configurationPage };
+function code(word: string | undefined): string {
+  return word === undefined ? '' : `\`${word}\``;
+}
+
+function outcomesPage(): string {
+  const rows = Object.entries<Readonly<Record<string, OutcomeRow>>>(OUTCOMES).flatMap(([group, members]) => [
+    [`**${group}**`, '', '', ''],
+    ...Object.values(members).map(({ when, does, state, code: why, proof, reason }) => {
+      const told = why ?? proof ?? reason;
+      return [when, does, code(state), code(told)];
+    }),
+  ]);
+  const codes = Object.entries({ 'http_<status>': 'What the last call was answered with.', ...UNDO_CODES });
+  return `${NOTE}
+
+# Outcomes
+
+Everything that can come of an undo entry. An end-to-end test plays each row, from a request to the vendor's own books.
+\`failed\` and \`unconfirmed\` halt the session (under the policy \`continue\` once the entries below are settled) and open
+a dead letter; \`running\` and \`active\` wait, and so do the entries below; after the others the unwind goes on. A row
+that ends in \`http_…\` has the status of the last call. Which calls are retried, and how often, is told by \`retry\` and
+\`outcomes\` of the compensation; why some are not, by
+[ADR 22](adr/0022-when-a-call-is-not-sent-again.md).
+
+${table(['when', 'what UndoLog does', 'state', 'code, proof or reason'], rows)}
+
+## Codes
+
+${table(
+  ['code', 'meaning'],
+  codes.map(([word, meaning]) => [code(word), meaning]),
+)}
+`;
+}
+
+const PAGES = {
+  'docs/errors.md': errorsPage,
+  'docs/configuration.md': configurationPage,
+  'docs/outcomes.md': outcomesPage,
+};
 
 const check = process.argv.includes('--check');
 for (const [path, render] of Object.entries(PAGES)) {

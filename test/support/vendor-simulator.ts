@@ -15,8 +15,9 @@ export interface Step {
   readonly delayMs?: number;
   /** Waits for this before it answers. */
   readonly until?: Promise<unknown>;
-  /** `reset` cuts the connection, `hang` never answers, `drip` sends a byte a second after the headers. */
-  readonly ends?: 'answer' | 'reset' | 'hang' | 'drip';
+  /** `reset` cuts the connection, `hang` never answers, `drip` sends a byte a second after the headers,
+   * `garbage` sends what is no HTTP. */
+  readonly ends?: 'answer' | 'reset' | 'hang' | 'drip' | 'garbage';
 }
 
 const DRIP_MS = 1000;
@@ -140,6 +141,7 @@ export class VendorSimulator {
     await step.until;
     if (step.ends === 'hang') return;
     if (step.ends === 'reset') return void response.socket?.resetAndDestroy();
+    if (step.ends === 'garbage') return void response.socket?.end('220 this is no HTTP\r\n\r\n');
     const headers = typeof step.headers === 'function' ? step.headers() : step.headers;
     response.writeHead(step.status ?? answer.status, { 'content-type': 'application/json', ...headers });
     if (step.ends === 'drip') {

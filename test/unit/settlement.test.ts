@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_RETRY } from '@undolog/shared/domain/compensation';
 import { MAX_PARK_MS } from '@undolog/shared/domain/limits';
+import type { UndoCode } from '@undolog/shared/domain/undo-codes';
 import { settle, type SettlementInput } from '@undolog/shared/domain/settlement';
 import type { Settlement } from '@undolog/shared/domain/verdict';
 
@@ -32,8 +33,8 @@ function play(verdicts: readonly Missed[], some: Partial<SettlementInput> = {}):
   }
 }
 
-const failed = (code: string): Settlement => ({ kind: 'settled', state: 'failed', code });
-const unconfirmed = (code: string): Settlement => ({ kind: 'settled', state: 'unconfirmed', code });
+const failed = (code: UndoCode): Settlement => ({ kind: 'settled', state: 'failed', code });
+const unconfirmed = (code: UndoCode): Settlement => ({ kind: 'settled', state: 'unconfirmed', code });
 
 describe('a round of tries', () => {
   test.each<[string, readonly Missed[], number, Settlement]>([

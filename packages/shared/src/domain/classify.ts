@@ -37,7 +37,7 @@ function listed(outcomes: OutcomeMap, status: number): BodyRuleVerdict | undefin
 
 function judgeAnswer(status: number, body: string | undefined, outcomes: OutcomeMap): Verdict {
   const is = ruled(outcomes.body, body) ?? listed(outcomes, status) ?? byStatus(status);
-  const code = `http_${status}`;
+  const code = `http_${status}` as const;
   // Only 3xx and 4xx say that nothing happened; anything else that is to be tried again may have done something.
   const unknown = status >= 500 || status < 300;
   switch (is) {

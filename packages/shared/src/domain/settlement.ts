@@ -1,5 +1,6 @@
 import { backoffMs, retryAfterMs } from './backoff.js';
 import type { RetryPolicy } from './compensation.js';
+import type { UndoCode } from './undo-codes.js';
 import type { UnsealFault } from './vault.js';
 import type { Settlement, Verdict } from './verdict.js';
 
@@ -18,7 +19,7 @@ export interface SettlementInput {
   readonly random: number;
 }
 
-function codeOf(verdict: SettlementInput['verdict']): string {
+function codeOf(verdict: SettlementInput['verdict']): UndoCode {
   return verdict.kind === 'not_sent' ? 'endpoint_unreachable' : verdict.code;
 }
 

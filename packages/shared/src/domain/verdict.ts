@@ -1,4 +1,5 @@
 import type { UndoState } from './states.js';
+import type { UndoCode } from './undo-codes.js';
 
 /** What a try looked like from outside: an answer, or the way in which there was none. */
 export type Exchange =
@@ -34,8 +35,8 @@ export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
  */
 export type Verdict =
   | { readonly kind: 'done'; readonly accepted: boolean }
-  | { readonly kind: 'refused'; readonly permanent: boolean; readonly code: string }
-  | { readonly kind: 'unknown'; readonly permanent: boolean; readonly code: string }
+  | { readonly kind: 'refused'; readonly permanent: boolean; readonly code: UndoCode }
+  | { readonly kind: 'unknown'; readonly permanent: boolean; readonly code: UndoCode }
   | { readonly kind: 'not_sent' };
 
 export type UndoProof = 'confirmed' | 'answered';
@@ -43,15 +44,15 @@ export type UndoProof = 'confirmed' | 'answered';
 /** How an entry leaves `running`, or that it stays there for its next step: a try, a look-up, another look at the record. */
 export type Settlement =
   | { readonly kind: 'settled'; readonly state: Extract<UndoState, 'compensated'>; readonly proof: UndoProof }
-  | { readonly kind: 'settled'; readonly state: Extract<UndoState, 'failed' | 'unconfirmed'>; readonly code: string }
+  | { readonly kind: 'settled'; readonly state: Extract<UndoState, 'failed' | 'unconfirmed'>; readonly code: UndoCode }
   | { readonly kind: 'settled'; readonly state: Extract<UndoState, 'skipped'>; readonly reason: string }
   | {
       readonly kind: 'retry';
       readonly delayMs: number;
       /** What the last step met; null when it met nothing out of the ordinary. */
-      readonly code: string | null;
+      readonly code: UndoCode | null;
       /** What a look for the effect came to that decides nothing by itself; remembered with the entry. */
       readonly looked?: 'absent' | 'failed';
     }
   /** As `retry`, but what was tried uses up nothing of the budget: it is not the entry's fault. */
-  | { readonly kind: 'parked'; readonly delayMs: number; readonly code: string };
+  | { readonly kind: 'parked'; readonly delayMs: number; readonly code: UndoCode };
