@@ -59,7 +59,7 @@ ${table(['variable', 'meaning', 'when unset'], rows)}
 `;
 }
 
-function code(word: string | undefined): string {
+function asCode(word: string | undefined): string {
   return word === undefined ? '' : `\`${word}\``;
 }
 
@@ -68,7 +68,7 @@ function outcomesPage(): string {
     [`**${group}**`, '', '', ''],
     ...Object.values(members).map(({ when, does, state, code: why, proof, reason }) => {
       const told = why ?? proof ?? reason;
-      return [when, does, code(state), code(told)];
+      return [when, does, asCode(state), asCode(told)];
     }),
   ]);
   const codes = Object.entries({ 'http_<status>': 'What the last call was answered with.', ...UNDO_CODES });
@@ -89,7 +89,7 @@ ${table(['when', 'what UndoLog does', 'state', 'code, proof or reason'], rows)}
 
 ${table(
   ['code', 'meaning'],
-  codes.map(([word, meaning]) => [code(word), meaning]),
+  codes.map(([word, meaning]) => [asCode(word), meaning]),
 )}
 `;
 }
