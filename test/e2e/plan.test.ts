@@ -44,6 +44,16 @@ describe.concurrent('a plan', () => {
     expect((await org.post('/v1/sessions/nobody/plan')).status).toBe(404);
   });
 
+  it('tells that an undo is too late where the window of its vendor is over', async () => {
+    const session = await org.booked(['/p/9'], { spec: { undo_deadline_seconds: 1000 } });
+    expect((await plan(session)).steps[0]).toMatchObject({ action: 'call' });
+    await world.rows(
+      `UPDATE undolog_effect_log SET committed_at = committed_at - interval '1 hour' WHERE session_id = $1`,
+      session.id,
+    );
+    expect((await plan(session)).steps[0]).toMatchObject({ action: 'skip', reason: 'undo_deadline_passed' });
+  });
+
   it.each([
     ['fail', { reason: 'r' }, {}],
     ['cancel', { reason: 'r' }, {}],

@@ -2,7 +2,7 @@ import { createVault } from '@undolog/shared/runtime/vault';
 import { openDatabase, type Database } from '@undolog/shared/store/database';
 import { redriveSession } from '@undolog/shared/store/redrive-session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AgentSession, Org } from '../support/api-client.js';
+import type { AgentSession, EntryShown, Org } from '../support/api-client.js';
 import { openWorld, type World } from '../support/world.js';
 
 describe.concurrent('a re-drive of a halted session', () => {
@@ -60,6 +60,28 @@ describe.concurrent('a re-drive of a halted session', () => {
     const [, entry] = await session.stack();
     expect(entry!.attempts.map((attempt) => attempt.status)).toEqual([503, 503, 503, 503, 503, 503, 200]);
     expect((await org.deadLetters(session.id)).map((letter) => letter.state)).toEqual(['closed']);
+  });
+
+  it('past the life of its key is a call only where the record shows that the first one did not take', async () => {
+    // The other tests need the host's breaker closed.
+    const spec = { key_ttl_seconds: 60, retry: { max_retries: 0 }, wait_out_outages: false };
+    for (const [path, more, state, calls] of [
+      ['/forgotten', {}, 'halted', 1],
+      ['/forgotten-and-shown', confirm(), 'compensated', 2],
+    ] as const) {
+      world.vendor.script(path, { status: 503 });
+      const session = await org.booked([path], { spec: { ...spec, ...more } });
+      await session.fail();
+      await session.reaches('halted');
+      const [{ undo_id: undoId }] = (await session.stack()) as [EntryShown];
+      await world.rows(`UPDATE undolog_attempts SET at = at - interval '1 hour' WHERE undo_id = $1`, undoId);
+      expect(await redrive(session)).toBe(true);
+      await session.reaches(state);
+      expect(session.undos()).toHaveLength(calls);
+      expect(await session.faults()).toEqual([]);
+      if (state === 'halted')
+        expect((await session.stack())[0]).toMatchObject({ code: 'key_expired', state: 'unconfirmed' });
+    }
   });
 
   it('of an undo that took although its answer was lost asks first and makes no call (C30, C39)', async () => {

@@ -20,9 +20,14 @@ describe('a worker that is lost', () => {
     const session = await org.booked(['/below-killed', '/killed', '/above-killed']);
     // One retry: after two lost tries there is no call left to make.
     const spent = await org.booked(['/below-out', '/killed-out'], { spec: { retry: { max_retries: 1 } } });
-    await Promise.all([session.fail(), spent.fail()]);
+    // By the time that somebody takes it over, the vendor may have forgotten its key.
+    world.vendor.script('/killed-late', { ends: 'hang' });
+    const late = await org.booked(['/below-late', '/killed-late'], { spec: { key_ttl_seconds: 1 } });
+    await Promise.all([session.fail(), spent.fail(), late.fail()]);
     for (const tries of [1, 2]) {
-      await expect.poll(() => [calls('/killed'), calls('/killed-out')], { timeout: 25_000 }).toEqual([tries, tries]);
+      await expect
+        .poll(() => [calls('/killed'), calls('/killed-out'), calls('/killed-late')], { timeout: 25_000 })
+        .toEqual([tries, tries, 1]);
       await world.compensator.kill();
       await world.compensator.start();
     }
@@ -36,6 +41,10 @@ describe('a worker that is lost', () => {
     for (const n of [1, 2]) {
       expect(tries[n]!.receivedAtMs - tries[n - 1]!.closedAtMs!).toBeLessThan(NEXT_TRY_LIMIT_MS);
     }
+
+    await late.reaches('halted');
+    expect((await late.stack())[0]).toMatchObject({ state: 'unconfirmed', code: 'key_expired' });
+    expect(await late.calledPositions()).toEqual([2]);
 
     await spent.reaches('halted');
     expect(await spent.calledPositions()).toEqual([2, 2]);

@@ -12,6 +12,7 @@ const entry = (more: Partial<PlannedEntry> = {}): PlannedEntry => ({
   hasLookup: false,
   bound: true,
   confirming: false,
+  tooLate: false,
   ...more,
 });
 
@@ -23,6 +24,7 @@ describe('a plan', () => {
     ['looks first where it can', { outcome: 'unknown', hasLookup: true, bound: false }, 'lookup', 'outcome_unknown'],
     ['calls nothing without the result it needs', { outcome: 'unknown', bound: false }, 'skip', 'missing_result'],
     ['calls nothing more once the vendor said done', { confirming: true }, 'lookup', 'confirming'],
+    ['calls nothing past the window of the vendor', { tooLate: true }, 'skip', 'undo_deadline_passed'],
     ['skips what nothing undoes', { fnName: null, version: null }, 'skip', 'irreversible'],
   ])('%s', (_, more, action, reason) => {
     expect(planUnwind([entry(more)]).steps).toMatchObject([{ action, reason }]);

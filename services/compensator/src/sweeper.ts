@@ -7,9 +7,9 @@ import { findExpiredSessions } from '@undolog/shared/store/expired-sessions';
 import { failSession } from '@undolog/shared/store/fail-session';
 import type { GroupCommit } from '@undolog/shared/store/group-commit';
 import { forgetOldAnswers } from '@undolog/shared/store/idempotency';
-import { warnOfDeadlines } from '@undolog/shared/store/warn-of-deadlines';
 import type { DeadLetterAnnouncer } from './dead-letter.js';
 import { keepFor } from './retention.js';
+import { warnInTime } from './undo-windows.js';
 
 export interface SweeperResources {
   readonly database: Database;
@@ -76,12 +76,8 @@ export function startSweeper(resources: SweeperResources): Sweeper {
     if (announced > 0) metrics.sweepRescues.inc({ kind: 'dead_letter' }, announced);
   }
 
-  async function warnOfUndoDeadlines(): Promise<void> {
-    const near = await warnOfDeadlines(database);
-    if (near > 0) metrics.undoDeadlinesNear.inc(near);
-  }
-
-  const duties = [expireLeases, wakeDue, announceDeadLetters, warnOfUndoDeadlines, () => forgetOldAnswers(database)];
+  const duties = [expireLeases, wakeDue, announceDeadLetters, () => forgetOldAnswers(database)];
+  duties.push(warnInTime(database, metrics));
   if (resources.retentionDays !== undefined) duties.push(keepFor(database, resources.retentionDays));
 
   let stopped = false;

@@ -38,6 +38,8 @@ export interface PlannedEntry {
   readonly bound: boolean;
   /** The vendor has said that it is undone; only its record is still asked. */
   readonly confirming: boolean;
+  /** The vendor's window for the undo is over. */
+  readonly tooLate: boolean;
 }
 
 function judge(entry: PlannedEntry): Pick<PlanStep, 'action' | 'reason'> {
@@ -45,6 +47,7 @@ function judge(entry: PlannedEntry): Pick<PlanStep, 'action' | 'reason'> {
   if (entry.confirming) return { action: 'lookup', reason: 'confirming' };
   if (entry.outcome === 'unknown' && entry.hasLookup) return { action: 'lookup', reason: 'outcome_unknown' };
   if (!entry.bound) return { action: 'skip', reason: 'missing_result' };
+  if (entry.tooLate) return { action: 'skip', reason: 'undo_deadline_passed' };
   return { action: 'call', reason: entry.outcome === 'unknown' ? 'outcome_unknown' : entry.outcome };
 }
 

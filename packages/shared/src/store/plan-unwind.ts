@@ -32,6 +32,7 @@ SELECT f.open, f.session_id, u.undo_id, u.effect_id, u.stack_position, u.fn_name
   coalesce(u.found_result, e.result) AS result, u.confirm_until IS NOT NULL AS confirming,
   CASE WHEN e.committed_at IS NOT NULL THEN 'committed' WHEN u.found_result IS NOT NULL THEN 'found' ELSE 'unknown' END
     AS outcome,
+  clock_timestamp() > coalesce(e.committed_at, e.executed_at) + r.undo_deadline_seconds * interval '1 second' AS too_late,
   r.spec
 FROM family f
 LEFT JOIN undolog_undo_stack u ON u.org_id = f.org_id AND u.session_id = f.session_id AND f.runs
@@ -51,6 +52,8 @@ interface EntryRow {
   result: Buffer | null;
   confirming: boolean;
   outcome: PlannedEntry['outcome'];
+  /** Null: it has no window. */
+  too_late: boolean | null;
   spec: Buffer | null;
 }
 
@@ -95,6 +98,7 @@ export async function planSession(
         hasLookup: row.outcome === 'unknown' && hasLookup(tx.vault, orgId, row),
         bound: isBound(tx.vault, orgId, row),
         confirming: row.confirming,
+        tooLate: row.too_late ?? false,
       },
     ];
   });

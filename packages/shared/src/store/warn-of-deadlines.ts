@@ -7,6 +7,7 @@ const NEAR = 0.8;
 /** SQL: an entry `u` of effect `e` that is not undone while the better part of its compensation's window `r` is over. */
 const IS_NEAR = `u.superseded_by IS NULL AND NOT u.deadline_warned
   AND u.state IN ('pending', 'active', 'running', 'failed', 'unconfirmed')
+  AND u.code IS DISTINCT FROM 'undo_deadline_passed'
   AND clock_timestamp() > coalesce(e.committed_at, e.executed_at) + r.undo_deadline_seconds * interval '1 second' * ${NEAR}`;
 
 // It starts from the orgs that have a window at all, and from the partial indexes of what has not ended.
