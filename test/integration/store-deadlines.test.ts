@@ -123,12 +123,12 @@ describe('a warning that a vendor’s window is about to close', () => {
     await world.settle(await world.mustTry(undone!.sessionId, undone!.undoId), done);
     for (const { sessionId } of [unwinding!, halted!, active!, undone!, noWindow]) await age(sessionId, 81);
     await age(early!.sessionId, 70);
-    expect(await warnOfDeadlines(world.database)).toBe(2);
-    expect(await warnOfDeadlines(world.database)).toBe(0);
+    expect(await warnOfDeadlines(world.database, 100)).toBe(2);
+    expect(await warnOfDeadlines(world.database, 100)).toBe(0);
     expect(await warnings(unwinding!.sessionId)).toEqual([{ undo_id: unwinding!.undoId }]);
     expect(await warnings(halted!.sessionId)).toEqual([{ undo_id: halted!.undoId }]);
     await age(early!.sessionId, 81);
-    expect(await warnOfDeadlines(world.database)).toBe(1);
+    expect(await warnOfDeadlines(world.database, 100)).toBe(1);
   });
 });
 

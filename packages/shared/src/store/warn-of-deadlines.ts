@@ -21,13 +21,14 @@ WITH org AS MATERIALIZED (
   SELECT l.org_id, l.session_id FROM undolog_dead_letters l
   WHERE l.state = 'open' AND l.org_id IN (SELECT org_id FROM org)
 )
-SELECT u.org_id, array_agg(DISTINCT u.session_id) AS session_ids
-FROM session s
-JOIN undolog_undo_stack u ON u.org_id = s.org_id AND u.session_id = s.session_id
-JOIN undolog_compensation_registry r ON r.org_id = u.org_id AND r.fn_name = u.fn_name AND r.version = u.version
-JOIN undolog_effect_log e ON e.org_id = u.org_id AND e.effect_id = u.effect_id
-WHERE ${IS_NEAR}
-GROUP BY u.org_id`;
+SELECT n.org_id, array_agg(DISTINCT n.session_id) AS session_ids FROM (
+  SELECT u.org_id, u.session_id FROM session s
+  JOIN undolog_undo_stack u ON u.org_id = s.org_id AND u.session_id = s.session_id
+  JOIN undolog_compensation_registry r ON r.org_id = u.org_id AND r.fn_name = u.fn_name AND r.version = u.version
+  JOIN undolog_effect_log e ON e.org_id = u.org_id AND e.effect_id = u.effect_id
+  WHERE ${IS_NEAR} LIMIT $1
+) n
+GROUP BY n.org_id`;
 
 const WARN = `
 WITH near AS MATERIALIZED (
@@ -48,10 +49,11 @@ RETURNING undo_id`;
 /**
  * Notes in the audit log, once each, the entries of unwinding and halted sessions that the vendor will soon undo no more.
  *
+ * @param limit how many are looked for at once; the others wait for the next look.
  * @returns how many there were.
  */
-export async function warnOfDeadlines(database: Database): Promise<number> {
-  const found = await database.query<{ org_id: string; session_ids: string[] }>({ text: FIND, values: [] });
+export async function warnOfDeadlines(database: Database, limit: number): Promise<number> {
+  const found = await database.query<{ org_id: string; session_ids: string[] }>({ text: FIND, values: [limit] });
   let warned = 0;
   for (const { org_id: orgId, session_ids: sessionIds } of found) {
     const rows = await database.transaction(async (tx) => {
