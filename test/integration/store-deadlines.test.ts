@@ -14,7 +14,14 @@ let world: StoreWorld;
 let close: () => Promise<void>;
 beforeAll(async () => {
   ({ world, close } = await openStoreWorld('store_deadlines'));
-  const refund = { fnName: 'refund', version: '1', specText: '{}', maxRetries: 3, undoDeadlineSeconds: 100 };
+  const refund = {
+    fnName: 'refund',
+    version: '1',
+    specText: '{}',
+    maxRetries: 3,
+    undoDeadlineSeconds: 100,
+    looksUp: false,
+  };
   await world.commits.submit(putCompensation, world.orgId, { ...refund, fingerprint: world.fingerprint('refund') });
 });
 afterAll(() => close());

@@ -188,6 +188,7 @@ export async function openStoreWorld(
     version: '1',
     specText: '{}',
     maxRetries: 3,
+    looksUp: false,
     fingerprint: world.fingerprint('cancel'),
   });
   return {

@@ -96,6 +96,8 @@ CREATE TABLE undolog_undo_stack (
   failed_lookups integer NOT NULL DEFAULT 0,
   -- Workers lost in a row while they asked; such a step is no attempt, so it has no other bound.
   lost_askers integer NOT NULL DEFAULT 0,
+  -- When a worker looks for an effect that its caller reported as unknown while the session goes on.
+  look_at timestamptz,
   -- What a lookup found in place of a report; every try of this entry is bound to it.
   found_result bytea,
   proof text CHECK (proof IN ('confirmed', 'answered')),
@@ -124,6 +126,7 @@ CREATE TABLE undolog_undo_stack (
 -- deleted has no entries left.
 CREATE UNIQUE INDEX undolog_undo_stack_order ON undolog_undo_stack (session_id, org_id, stack_position, superseded_by)
   NULLS NOT DISTINCT;
+CREATE INDEX undolog_undo_stack_looking ON undolog_undo_stack (look_at) WHERE look_at IS NOT NULL;
 
 CREATE TABLE undolog_effect_log (
   org_id uuid NOT NULL,

@@ -42,6 +42,7 @@ CREATE TABLE undolog_compensation_registry (
   body_hash bytea NOT NULL,
   max_retries integer NOT NULL CHECK (max_retries BETWEEN 0 AND 20),
   undo_deadline_seconds integer CHECK (undo_deadline_seconds >= 1),
+  looks_up boolean NOT NULL DEFAULT false,
   created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (org_id, fn_name, version)
 );

@@ -14,6 +14,7 @@ import { findHosts } from './entry-hosts.js';
 import { shareFairly, slotsFor } from './fair-share.js';
 import { HeldClaims } from './held-claims.js';
 import { HostBreakers } from './host-breakers.js';
+import { lookForEffect } from './look-for-effect.js';
 import { readiness } from './readiness.js';
 import { startSweeper } from './sweeper.js';
 import { Unwinder } from './unwinder.js';
@@ -45,8 +46,9 @@ export function openCompensator(config: Config, logger: Logger): Compensator {
     connectionsPerOrigin: slotsFor(config.concurrency),
   });
   const breakers = new HostBreakers(database, { minSessions: config.breakerSessions }, onError);
-  const findCompensation = cacheCompensations(database);
   const abandon = new AbortController();
+  const findCompensation = cacheCompensations(database);
+  const findCredentials = openCredentials(database);
   const unwinder = new Unwinder({
     commits,
     claims,
@@ -54,18 +56,19 @@ export function openCompensator(config: Config, logger: Logger): Compensator {
     client,
     breakers,
     findCompensation,
-    findCredentials: openCredentials(database),
+    findCredentials,
     deadLetters,
     metrics,
     logger,
     abandon: abandon.signal,
   });
+  const lookups = { database, commits, client, findCompensation, findCredentials, abandon: abandon.signal };
   const worker = startCompensationWorker({
     location: queueLocation,
     concurrency: slotsFor(config.concurrency),
     handle: shareFairly(
       config.concurrency,
-      (payload, seen) => unwinder.handle(payload, seen),
+      (payload, seen) => (payload.task === 'lookup' ? lookForEffect(lookups, payload) : unwinder.handle(payload, seen)),
       findHosts(database, findCompensation),
     ),
     onForeignJob: () => logger.warn('a job that UndoLog did not write was dropped'),

@@ -2,6 +2,7 @@ import type { CompensationQueue } from '@undolog/shared/queue/compensation-queue
 import { uuidv7 } from '@undolog/shared/runtime/clock';
 import type { Metrics } from '@undolog/shared/runtime/metrics';
 import type { Database } from '@undolog/shared/store/database';
+import { takeDueLookups } from '@undolog/shared/store/due-lookups';
 import { takeDueSessions } from '@undolog/shared/store/due-sessions';
 import { findExpiredSessions } from '@undolog/shared/store/expired-sessions';
 import { failSession } from '@undolog/shared/store/fail-session';
@@ -71,12 +72,18 @@ export function startSweeper(resources: SweeperResources): Sweeper {
     }
   }
 
+  async function wakeLookups(): Promise<void> {
+    const wakeUps = await takeDueLookups(database, BATCH, MIN_NEXT_LOOK_MS);
+    if (wakeUps.length > 0) metrics.sweepRescues.inc({ kind: 'wake_up' }, wakeUps.length);
+    await queue.wakeAll(wakeUps);
+  }
+
   async function announceDeadLetters(): Promise<void> {
     const announced = await deadLetters.announceMissing();
     if (announced > 0) metrics.sweepRescues.inc({ kind: 'dead_letter' }, announced);
   }
 
-  const duties = [expireLeases, wakeDue, announceDeadLetters, () => forgetOldAnswers(database)];
+  const duties = [expireLeases, wakeDue, wakeLookups, announceDeadLetters, () => forgetOldAnswers(database)];
   duties.push(warnInTime(database, metrics));
   if (resources.retentionDays !== undefined) duties.push(keepFor(database, resources.retentionDays));
 

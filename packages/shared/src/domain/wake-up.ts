@@ -6,4 +6,6 @@ export interface WakeUp {
   readonly undoId: string | null;
   /** Tells this wake-up from earlier ones of the same entry. */
   readonly fence: number;
+  /** The effect of this entry is to be looked for, in a session that goes on; by default the entry is to be undone. */
+  readonly task?: 'lookup';
 }

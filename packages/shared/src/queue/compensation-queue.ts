@@ -58,7 +58,7 @@ export function openCompensationQueue(location: QueueLocation, onError: (error: 
   async function wakeAll(wakeUps: readonly WakeUp[]): Promise<void> {
     if (wakeUps.length === 0) return;
     await queue.addBulk(
-      wakeUps.map((wakeUp) => ({ name: 'undo', data: toPayload(wakeUp), opts: wakeUpOptions(wakeUp) })),
+      wakeUps.map((wakeUp) => ({ name: wakeUp.task ?? 'undo', data: toPayload(wakeUp), opts: wakeUpOptions(wakeUp) })),
     );
   }
 

@@ -2,8 +2,8 @@ import type { JobsOptions } from 'bullmq';
 import type { WakeUp } from '../domain/wake-up.js';
 import { wakeUpPayload, type WakeUpPayload } from '../wire/jobs.js';
 
-export function toPayload({ orgId, sessionId, undoId }: WakeUp): WakeUpPayload {
-  return { org_id: orgId, session_id: sessionId, undo_id: undoId };
+export function toPayload({ orgId, sessionId, undoId, task }: WakeUp): WakeUpPayload {
+  return { org_id: orgId, session_id: sessionId, undo_id: undoId, ...(task && { task }) };
 }
 
 /** @returns undefined for a job that we did not write. */
@@ -16,11 +16,12 @@ const POSTGRES_BACKOFF = 'postgres';
 
 /**
  * BullMQ ignores a job whose id it still keeps, so the id names the entry and the fence: a later wake-up of the same
- * entry is another job. A wake-up of a session has no name of its own. Finished jobs are not kept at all.
+ * entry is another job, and a look for its effect yet another. A wake-up of a session has no name of its own. Finished
+ * jobs are not kept at all.
  */
-export function wakeUpOptions({ undoId, fence }: WakeUp): JobsOptions {
+export function wakeUpOptions({ undoId, fence, task }: WakeUp): JobsOptions {
   return {
-    ...(undoId === null ? {} : { jobId: `${undoId}-${fence}` }),
+    ...(undoId === null ? {} : { jobId: task ? `${undoId}-${task}` : `${undoId}-${fence}` }),
     // Budgets are columns in Postgres; BullMQ's own count must never end one.
     attempts: 1_000_000_000,
     backoff: { type: POSTGRES_BACKOFF },

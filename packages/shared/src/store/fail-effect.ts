@@ -30,7 +30,8 @@ export type FailEffectResult =
     }
   | { readonly outcome: 'effect_not_found' | 'effect_committed' };
 
-// A report after the session failed may still spare an entry that was not started its call.
+// A report after the session failed may still spare an entry that was not started its call. Whether an effect of unknown
+// outcome exists is looked up by a worker, where its compensation says how.
 const FAIL = `
 WITH item AS MATERIALIZED (
   SELECT $1::uuid AS org_id, i.* FROM unnest($2::uuid[], $3::bytea[], $4::text[]) AS i (effect_id, error, applied)
@@ -48,12 +49,20 @@ WITH item AS MATERIALIZED (
   UPDATE undolog_effect_log e SET error = j.error, reported = j.applied,
     state = CASE j.applied WHEN 'not_applied' THEN 'failed' ELSE e.state END
   FROM judged j WHERE e.org_id = j.org_id AND e.effect_id = j.effect_id AND j.outcome = 'record'
-  RETURNING e.org_id, e.effect_id, e.undo_id, e.session_id, e.state
+  RETURNING e.org_id, e.effect_id, e.undo_id, e.session_id, e.state, j.session_active
 ), entry AS (
   UPDATE undolog_undo_stack u SET state = 'skipped', reason = $5
   FROM reported r
   WHERE u.org_id = r.org_id AND u.undo_id = r.undo_id AND r.state = 'failed' AND u.state = 'pending'
   RETURNING u.undo_id, u.session_id
+), looking AS (
+  UPDATE undolog_undo_stack u SET look_at = clock_timestamp(), failed_lookups = 0
+  FROM reported r
+  WHERE u.org_id = r.org_id AND u.undo_id = r.undo_id AND r.state = 'executing' AND r.session_active
+    AND u.state = 'pending' AND EXISTS (
+      SELECT 1 FROM undolog_compensation_registry c
+      WHERE c.org_id = u.org_id AND c.fn_name = u.fn_name AND c.version = u.version AND c.looks_up)
+  RETURNING u.undo_id
 ), audit AS (
   INSERT INTO undolog_audit_log (org_id, actor, action, session_id, undo_id, reason)
   SELECT $1, 'undolog', 'undo.skipped', session_id, undo_id, $5 FROM entry
@@ -62,9 +71,9 @@ WITH item AS MATERIALIZED (
   FROM (SELECT DISTINCT org_id, session_id FROM judged WHERE outcome = 'record' AND session_active) j
   WHERE s.org_id = j.org_id AND s.session_id = j.session_id AND ${RENEWAL_DUE}
 )
-SELECT effect_id, session_id, undo_id, outcome, session_active,
-  CASE WHEN outcome = 'record' AND applied = 'not_applied' THEN 'failed' ELSE state END AS state
-FROM judged`;
+SELECT j.effect_id, j.session_id, j.undo_id, j.outcome, j.session_active, l.undo_id IS NOT NULL AS looking,
+  CASE WHEN j.outcome = 'record' AND j.applied = 'not_applied' THEN 'failed' ELSE j.state END AS state
+FROM judged j LEFT JOIN looking l ON l.undo_id = j.undo_id`;
 
 interface Judged {
   effect_id: string;
@@ -73,6 +82,7 @@ interface Judged {
   outcome: 'effect_not_found' | 'effect_committed' | 'record' | 'known';
   state: EffectState;
   session_active: boolean | null;
+  looking: boolean;
 }
 
 function report(orgId: string, inputs: readonly FailEffect[], vault: Vault): Statement {
@@ -94,10 +104,14 @@ function toResult(row: Judged, wake: WakeUp | null): FailEffectResult {
   return { outcome: 'recorded', effectId: row.effect_id, state: row.state, undoId: row.undo_id, wake };
 }
 
+function lookUp(orgId: string, row: Judged): WakeUp | null {
+  return row.looking ? { orgId, sessionId: row.session_id, undoId: row.undo_id!, fence: 0, task: 'lookup' } : null;
+}
+
 async function run(tx: Tx, orgId: string, input: FailEffect): Promise<FailEffectResult> {
   await tx.query(lockSessions(orgId, [input]));
   const [row] = await tx.query<Judged>(report(orgId, [input], tx.vault));
-  if (!row!.session_id || row!.session_active) return toResult(row!, null);
+  if (!row!.session_id || row!.session_active) return toResult(row!, lookUp(orgId, row!));
   // The entry that was skipped may have been the one whose turn it was.
   const [advanced] = await tx.query<Advanced>(advanceUnwind(orgId, [row!.session_id], [input.deadLetterId]));
   return toResult(row!, wakeUpOf(orgId, advanced) ?? (await endWait(tx, orgId, input.effectId)));
@@ -111,12 +125,12 @@ export const failEffect: Operation<FailEffect, FailEffectResult> = {
     key: (input) => input.effectId,
     lock: (input) => ({ effectId: input.effectId }),
     statements: (orgId, inputs, vault) => [report(orgId, inputs, vault)],
-    read([rows], inputs) {
+    read([rows], inputs, orgId) {
       const judged = new Map((rows as Judged[]).map((row) => [row.effect_id, row]));
       return inputs.map((input) => {
         const row = judged.get(input.effectId)!;
         // A late report is recorded by now; running it again alone changes nothing more, but moves the unwind on.
-        return row.session_active === false ? 'alone' : toResult(row, null);
+        return row.session_active === false ? 'alone' : toResult(row, lookUp(orgId, row));
       });
     },
   },

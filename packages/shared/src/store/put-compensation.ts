@@ -8,6 +8,8 @@ export interface PutCompensation {
   readonly specText: string;
   readonly maxRetries: number;
   readonly undoDeadlineSeconds?: number | undefined;
+  /** Whether it says how to find out if an effect exists. */
+  readonly looksUp: boolean;
   /** Of the body as it came. */
   readonly fingerprint: Fingerprint;
 }
@@ -17,8 +19,9 @@ export interface PutCompensationResult {
 }
 
 const INSERT = `
-INSERT INTO undolog_compensation_registry (org_id, fn_name, version, spec, max_retries, body_hash, undo_deadline_seconds)
-VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING fn_name`;
+INSERT INTO undolog_compensation_registry (org_id, fn_name, version, spec, max_retries, body_hash,
+  undo_deadline_seconds, looks_up)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING RETURNING fn_name`;
 
 const KNOWN = `
 SELECT body_hash FROM undolog_compensation_registry WHERE org_id = $1 AND fn_name = $2 AND version = $3`;
@@ -31,9 +34,19 @@ export function placeOfSpec(orgId: string, fnName: string, version: string): Pla
 /** Registers a version of a compensation. A version never changes: what was promised to an effect stays promised. */
 export const putCompensation: Operation<PutCompensation, PutCompensationResult> = {
   name: 'put_compensation',
-  async run(tx, orgId, { fnName, version, specText, maxRetries, undoDeadlineSeconds, fingerprint }) {
-    const spec = tx.vault.seal(placeOfSpec(orgId, fnName, version), specText);
-    const values = [orgId, fnName, version, spec, maxRetries, fingerprint.bytes, undoDeadlineSeconds ?? null];
+  async run(tx, orgId, input) {
+    const { fnName, version, fingerprint } = input;
+    const spec = tx.vault.seal(placeOfSpec(orgId, fnName, version), input.specText);
+    const values = [
+      orgId,
+      fnName,
+      version,
+      spec,
+      input.maxRetries,
+      fingerprint.bytes,
+      input.undoDeadlineSeconds ?? null,
+      input.looksUp,
+    ];
     if ((await tx.query({ text: INSERT, values })).length > 0) return { outcome: 'created' };
     const [known] = await tx.query<{ body_hash: Buffer }>({ text: KNOWN, values: [orgId, fnName, version] });
     return { outcome: known && fingerprint.matches(known.body_hash) ? 'same' : 'immutable' };

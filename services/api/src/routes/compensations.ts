@@ -123,6 +123,7 @@ const put = defineRoute({
       specText: stringifyWithText(spec),
       maxRetries: spec.retry.max_retries,
       undoDeadlineSeconds: spec.undo_deadline_seconds,
+      looksUp: spec.lookup !== undefined,
       fingerprint: fingerprint(),
     });
     if (outcome === 'immutable') return refuse('compensation_immutable');
