@@ -31,7 +31,8 @@ export class HttpDriver {
     body?: unknown,
     headers: readonly string[] = [],
   ): Promise<JsonAnswer> {
-    const request = body === undefined ? { headers: [...headers] } : { headers: [...JSON_TYPE, ...headers] };
+    const typed = body === undefined || headers.includes('content-type');
+    const request = { headers: typed ? [...headers] : [...JSON_TYPE, ...headers] };
     const text = body === undefined ? null : JSON.stringify(body);
     return new Promise((resolve, reject) => {
       this.#agent.dispatch({ method, origin, path, ...request, body: text }, new AnswerReader(resolve, reject));

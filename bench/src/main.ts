@@ -15,7 +15,7 @@ interface Outcome {
 function plan([command, ...args]: readonly string[], env: NodeJS.ProcessEnv): (w: Workplace) => Promise<Outcome> {
   switch (command) {
     case 'trip': {
-      const options = readOptions(args, env, { sessions: 1500, concurrency: 64, compensators: 2 });
+      const options = readOptions(args, env, { sessions: 1500, concurrency: 64, compensators: 2, events: 0 });
       return (workplace) => runTrip(workplace, options);
     }
     case 'unwind': {

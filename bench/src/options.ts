@@ -8,7 +8,7 @@ export interface CommonOptions {
   readonly profileInto: string | undefined;
 }
 
-export const USAGE = `npm run bench -- trip   [--sessions 1500] [--concurrency 64] [--compensators 2]
+export const USAGE = `npm run bench -- trip   [--sessions 1500] [--concurrency 64] [--compensators 2] [--events 1]
 npm run bench -- unwind [--sessions 3000] [--depth 2] [--rows 0] [--compensators 2]
 npm run bench -- intake [--registrations 20000] [--concurrency 64] [--rate 300] [--pgbench-clients 16]
 each with [--apis 1] [--vendor FILE] [--profile FOLDER]; VENDOR=URL names a vendor that runs already`;

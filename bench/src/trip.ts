@@ -5,6 +5,7 @@ import type { CommonOptions } from './options.js';
 import { startProduct } from './processes.js';
 import { countCompensated, openSql } from './sql.js';
 import { createTenant } from './tenant.js';
+import { EventTripAgent } from './event-trip-agent.js';
 import { legsOf, TripAgent } from './trip-agent.js';
 import { startVendor, type Vendor } from './vendor.js';
 import type { Workplace } from './workplace.js';
@@ -13,6 +14,8 @@ export interface TripOptions extends CommonOptions {
   readonly sessions: number;
   readonly concurrency: number;
   readonly compensators: number;
+  /** 1: through `/v1/events`; 0: a request per step. */
+  readonly events: number;
 }
 
 /** A trip has two bookings to undo. */
@@ -50,7 +53,7 @@ export async function runTrip(
   workplace: Workplace,
   options: TripOptions,
 ): Promise<{ result: object; counts: boolean }> {
-  const { sessions, concurrency, apis, compensators } = options;
+  const { sessions, concurrency, apis, compensators, events } = options;
   const driver = new HttpDriver();
   workplace.onLeave(() => driver.close());
   const vendor = await startVendor(workplace, driver, options.vendor);
@@ -59,7 +62,8 @@ export async function runTrip(
   const legs = legsOf(DEPTH);
   const tenant = await createTenant(driver, product, vendor, legs);
   const sql = await openSql(workplace, product.databaseUrl);
-  const agent = new TripAgent({ driver, product, vendor, tenant, legs });
+  const scene = { driver, product, vendor, tenant, legs };
+  const agent = events === 0 ? new TripAgent(scene) : new EventTripAgent(scene);
 
   async function untilUndoLogSaysSo(prefix: string, total: number): Promise<void> {
     const limit = AbortSignal.timeout(STUCK_AFTER_MS);
@@ -83,7 +87,7 @@ export async function runTrip(
   const stats = await vendor.stats();
   product.assertAllRunning();
   const result = {
-    bench: 'trip',
+    bench: events === 0 ? 'trip' : 'trip through events',
     sessions,
     concurrency,
     apis,

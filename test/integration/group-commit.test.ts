@@ -31,6 +31,11 @@ function fakeDatabase(fly: (sessionIds: string[]) => Promise<void>): Database {
       await fly(statements[0]!.values![1] as string[]);
       return statements.map(() => []);
     },
+    async flightInTwo(statements, conclude) {
+      await fly(statements[0]!.values![1] as string[]);
+      const rows = statements.map(() => []);
+      return (await conclude(rows)) && rows;
+    },
     close: () => Promise.resolve(),
   };
 }

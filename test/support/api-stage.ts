@@ -73,6 +73,7 @@ export async function stage(
     },
     transaction: () => Promise.reject(new Error('no transaction was expected')),
     flight: () => Promise.reject(new Error('no flight was expected')),
+    flightInTwo: () => Promise.reject(new Error('no flight was expected')),
     close: () => Promise.resolve(),
   };
   const commits = new GroupCommit(database, { maxFlightsPerOrg: 1, maxInputsPerFlight: 1 });

@@ -45,6 +45,7 @@ export async function answerRoute(resources: Resources, admitted: Admitted): Pro
   };
   const work: Work = {
     orgId: caller.orgId,
+    apart: route.settlesApart ?? false,
     // A body that was refused is an answer like others: the same key replays it.
     run: (perform) =>
       'refused' in body ? Promise.resolve(body.refused) : route.handle({ ...facts, body: body.value, perform }),

@@ -76,7 +76,7 @@ const IDEMPOTENCY_HEADER = z.object({
 });
 
 function toConfig(route: Route): RouteConfig {
-  const { method, path, summary, roles, body, bodyOptional, query } = route;
+  const { method, path, summary, roles, body, bodyOptional, mediaType = JSON_TYPE, query } = route;
   const forAdmins = route === createOrgRoute;
   const params = paramsOf(route);
   return {
@@ -90,7 +90,7 @@ function toConfig(route: Route): RouteConfig {
       ...(params && { params }),
       ...(query && { query: query as z.ZodObject }),
       ...(method === 'post' && { headers: IDEMPOTENCY_HEADER }),
-      ...(body && { body: { content: { [JSON_TYPE]: { schema: body.schema } }, required: !bodyOptional } }),
+      ...(body && { body: { content: { [mediaType]: { schema: body.schema } }, required: !bodyOptional } }),
     },
     responses: { ...answersOf(route), ...problemResponses(route) },
   };

@@ -39,7 +39,7 @@ function errorsOf(error: z.ZodError): NonNullable<Problem['errors']> {
   return errors.slice(0, MAX_ERRORS_SHOWN);
 }
 
-function check<T>(schema: z.ZodType<T>, value: unknown): Checked<T> {
+export function check<T>(schema: z.ZodType<T>, value: unknown): Checked<T> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return { value: parsed.data };
   const errors = errorsOf(parsed.error);
@@ -48,7 +48,7 @@ function check<T>(schema: z.ZodType<T>, value: unknown): Checked<T> {
 }
 
 export function checkBody(body: RequestBody, node: JsonNode): Checked<unknown> {
-  return check(body.schema, plainBody(node, body.raw));
+  return body.raw === 'whole' ? { value: node } : check(body.schema, plainBody(node, body.raw));
 }
 
 /** Checks the text behind the `?`; a parameter given twice is refused. */

@@ -58,7 +58,11 @@ export interface Route {
   readonly body?: RequestBody;
   /** An absent body counts as `{}`. */
   readonly bodyOptional?: boolean;
+  /** The only media type of its body; by default `application/json` or another of JSON. */
+  readonly mediaType?: string;
   readonly query?: z.ZodType;
+  /** It has transactions of its own, whose repetition changes nothing; an Idempotency-Key's record commits beside them. */
+  readonly settlesApart?: boolean;
   readonly answers: Readonly<Record<number, Answer>>;
   /** What it may refuse with, beyond what any route may. */
   readonly refusals: readonly ErrorCodeName[];

@@ -95,6 +95,11 @@ export const ERROR_CODES = {
     title: 'Idempotency-Key reused',
     meaning: 'This key was used with another body.',
   },
+  event_reused: {
+    status: 422,
+    title: 'Event reused',
+    meaning: 'An event of this source and id was sent with another type or data.',
+  },
   call_id_reused: {
     status: 422,
     title: 'call_id reused',

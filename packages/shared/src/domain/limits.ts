@@ -40,3 +40,8 @@ export const MAX_ANSWER_BYTES = 64 * 1024;
 
 export const DEFAULT_PAGE_SIZE = 50;
 export const MAX_PAGE_SIZE = 200;
+
+/** CloudEvents of one batch. */
+export const MAX_EVENTS = 500;
+export const MAX_EVENT_ID_CHARS = 255;
+export const MAX_EVENT_SOURCE_CHARS = 2048;

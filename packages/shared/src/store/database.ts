@@ -16,10 +16,17 @@ export interface Tx {
   query<R extends object>(statement: Statement): Promise<R[]>;
 }
 
+export type Conclude = (rows: object[][]) => Promise<readonly Statement[] | undefined>;
+
 export interface Database extends Tx {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Runs the statements as one transaction that leaves in a single flight; answers the rows of each. */
   flight(statements: readonly Statement[]): Promise<object[][]>;
+  /**
+   * The same in two flights: `conclude` sees the rows before the COMMIT and says what is to be written beside. If it
+   * says nothing, all of it is rolled back, and the answer is undefined.
+   */
+  flightInTwo(statements: readonly Statement[], conclude: Conclude): Promise<object[][] | undefined>;
   close(): Promise<void>;
 }
 
@@ -133,18 +140,54 @@ async function discardPlans(client: pg.PoolClient): Promise<Error | undefined> {
   );
 }
 
+/** The answers, in order. @throws the first error among them, once all have come in. */
+async function allOf(sent: readonly Promise<pg.QueryResult>[]): Promise<pg.QueryResult[]> {
+  const settled = await Promise.allSettled(sent);
+  const failed = settled.find((one) => one.status === 'rejected');
+  if (failed) throw failed.reason as Error;
+  return settled.map((one) => (one as PromiseFulfilledResult<pg.QueryResult>).value);
+}
+
+const rowsOf = (result: pg.QueryResult): object[] => result.rows as object[];
+
 async function inOneFlight(client: pg.PoolClient, statements: readonly Statement[]): Promise<object[][]> {
   const sent = inOnePacket(client, () => [
     client.query('BEGIN'),
     ...statements.map((statement) => run(client, statement)),
     client.query('COMMIT'),
   ]);
-  const settled = await Promise.allSettled(sent);
-  const failed = settled.find((one) => one.status === 'rejected');
-  if (failed) throw failed.reason as Error;
-  const results = settled.map((one) => (one as PromiseFulfilledResult<pg.QueryResult>).value);
+  const results = await allOf(sent);
   assertCommitted(results.at(-1)!);
-  return results.slice(1, -1).map((result) => result.rows as object[]);
+  return results.slice(1, -1).map(rowsOf);
+}
+
+async function inTwoFlights(
+  client: pg.PoolClient,
+  statements: readonly Statement[],
+  conclude: Conclude,
+): Promise<object[][] | undefined> {
+  try {
+    const sent = inOnePacket(client, () => [
+      client.query('BEGIN'),
+      ...statements.map((statement) => run(client, statement)),
+    ]);
+    const rows = (await allOf(sent)).slice(1).map(rowsOf);
+    const last = await conclude(rows);
+    if (!last) {
+      await client.query('ROLLBACK');
+      return undefined;
+    }
+    const ended = inOnePacket(client, () => [
+      ...last.map((statement) => run(client, statement)),
+      client.query('COMMIT'),
+    ]);
+    assertCommitted((await allOf(ended)).at(-1)!);
+    return rows;
+  } catch (error) {
+    const seen = asUnavailable(error);
+    if (!(seen instanceof DatabaseUnavailable)) await client.query('ROLLBACK');
+    throw seen;
+  }
 }
 
 async function stepByStep<T>(client: pg.PoolClient, vault: Vault, work: (tx: Tx) => Promise<T>): Promise<T> {
@@ -214,6 +257,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       withClient(async (client) => (await run(client, statement)).rows as R[]),
     transaction: (work) => withClient((client) => stepByStep(client, vault, work)),
     flight: (statements) => withClient((client) => inOneFlight(client, statements)),
+    flightInTwo: (statements, conclude) => withClient((client) => inTwoFlights(client, statements, conclude)),
     close: () => pool.end(),
   };
 }

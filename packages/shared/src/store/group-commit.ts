@@ -1,18 +1,14 @@
 import { DatabaseUnavailable, type Database, type Statement } from './database.js';
-import { lockSessions } from './lock-sessions.js';
-import type { BatchPlan, Operation } from './operation.js';
+import { Flight, statementsOf, Unreadable, type Passenger } from './flight.js';
+import type { Operation, PendingWrite, Step } from './operation.js';
 
-/** Several statements over one batch, in one transaction: what a flight holds per operation. */
-interface Part {
-  readonly operation: Operation<unknown, unknown>;
-  readonly plan: BatchPlan<unknown, unknown>;
-  readonly waiters: Waiter[];
-}
-
-interface Waiter {
-  readonly operation: Operation<unknown, unknown>;
-  readonly input: unknown;
-  resolve(value: unknown): void;
+/** Somebody who waits for what is committed: a single operation, or a run of several in their order. */
+interface Waiter extends Passenger {
+  /** Of a run: what is to be written in the same transaction, now that its results are known. */
+  conclude?(results: readonly unknown[]): Promise<readonly PendingWrite[]>;
+  answer(results: readonly unknown[]): void;
+  /** Nothing of it was written; it has to be done by itself. */
+  alone(): void;
   reject(error: unknown): void;
 }
 
@@ -47,12 +43,28 @@ export class GroupCommit {
 
   /** @throws {DatabaseUnavailable} when the outcome is unknown. */
   submit<I, R>(operation: Operation<I, R>, orgId: string, input: I): Promise<R> {
-    if (!operation.batch) return this.#alone(operation, orgId, input);
+    const runAlone = (): Promise<R> => this.#database.transaction((tx) => operation.run(tx, orgId, input));
+    if (!operation.batch) return runAlone();
     return new Promise<R>((resolve, reject) => {
-      const lane = this.#lanes.get(orgId) ?? { waiting: [], flights: 0, pumping: false };
-      this.#lanes.set(orgId, lane);
-      lane.waiting.push({ operation, input, resolve, reject } as unknown as Waiter);
-      this.#pumpSoon(orgId, lane);
+      this.#board(orgId, {
+        steps: [{ operation, input } as Step],
+        answer: ([result]) => resolve(result as R),
+        alone: () => this.#track(runAlone().then(resolve, reject)),
+        reject,
+      });
+    });
+  }
+
+  /**
+   * Several operations, in their order, in one transaction that may carry others too; all of them have a batch plan.
+   * `conclude` gets their results before the commit and says what is to be written beside.
+   *
+   * @returns whether that was committed; false: nothing was, and they have to be done in a transaction of their own.
+   * @throws {DatabaseUnavailable} when the outcome is unknown.
+   */
+  submitRun(orgId: string, steps: readonly Step[], conclude: NonNullable<Waiter['conclude']>): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      this.#board(orgId, { steps, conclude, answer: () => resolve(true), alone: () => resolve(false), reject });
     });
   }
 
@@ -64,8 +76,16 @@ export class GroupCommit {
     }
   }
 
-  #alone<I, R>(operation: Operation<I, R>, orgId: string, input: I): Promise<R> {
-    return this.#database.transaction((tx) => operation.run(tx, orgId, input));
+  #board(orgId: string, waiter: Waiter): void {
+    const lane = this.#lanes.get(orgId) ?? { waiting: [], flights: 0, pumping: false };
+    this.#lanes.set(orgId, lane);
+    lane.waiting.push(waiter);
+    this.#pumpSoon(orgId, lane);
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked = work.finally(() => this.#running.delete(tracked));
+    this.#running.add(tracked);
   }
 
   /** What arrives in the same turn of the event loop leaves together. */
@@ -80,93 +100,77 @@ export class GroupCommit {
 
   #pump(orgId: string, lane: Lane): void {
     while (lane.waiting.length > 0 && lane.flights < this.#options.maxFlightsPerOrg) {
-      const parts = this.#takeParts(lane);
+      const waiters = this.#takeWaiters(lane);
       lane.flights++;
-      const flight = this.#fly(orgId, parts).finally(() => {
-        lane.flights--;
-        this.#running.delete(flight);
-        if (lane.waiting.length > 0) this.#pumpSoon(orgId, lane);
-        else if (lane.flights === 0 && !lane.pumping) this.#lanes.delete(orgId);
-      });
-      this.#running.add(flight);
+      this.#track(
+        this.#fly(orgId, waiters).finally(() => {
+          lane.flights--;
+          if (lane.waiting.length > 0) this.#pumpSoon(orgId, lane);
+          else if (lane.flights === 0 && !lane.pumping) this.#lanes.delete(orgId);
+        }),
+      );
     }
   }
 
-  /** Takes what fits into one transaction; an input whose key is taken by an earlier one stays for the next. */
-  #takeParts(lane: Lane): Part[] {
-    const parts = new Map<string, Part>();
-    const keys = new Set<string>();
+  /** Takes what fits into one transaction; one whose key is taken by an earlier one stays for the next. */
+  #takeWaiters(lane: Lane): Waiter[] {
+    const taken: Waiter[] = [];
     const left: Waiter[] = [];
-    let taken = 0;
+    const keys = new Set<string>();
+    let room = this.#options.maxInputsPerFlight;
     for (const waiter of lane.waiting) {
-      const plan = waiter.operation.batch!;
-      const key = `${waiter.operation.name} ${plan.key(waiter.input)}`;
-      if (taken === this.#options.maxInputsPerFlight || keys.has(key)) {
+      const own = waiter.steps.map(({ operation, input }) => `${operation.name} ${operation.batch!.key(input)}`);
+      const fits = taken.length === 0 || (own.length <= room && !own.some((key) => keys.has(key)));
+      if (!fits) {
         left.push(waiter);
         continue;
       }
-      keys.add(key);
-      taken++;
-      const part = parts.get(waiter.operation.name) ?? { operation: waiter.operation, plan, waiters: [] };
-      part.waiters.push(waiter);
-      parts.set(waiter.operation.name, part);
+      for (const key of own) keys.add(key);
+      room -= own.length;
+      taken.push(waiter);
     }
     lane.waiting = left;
-    return [...parts.values()];
+    return taken;
   }
 
-  async #fly(orgId: string, parts: readonly Part[]): Promise<void> {
-    let statements: (readonly Statement[])[];
-    let rows: object[][];
+  async #fly(orgId: string, waiters: readonly Waiter[]): Promise<void> {
+    let results: Map<Waiter, readonly unknown[]> | undefined;
     try {
-      statements = parts.map(({ plan, waiters }) =>
-        plan.statements(
-          orgId,
-          waiters.map((waiter) => waiter.input),
-          this.#database.vault,
-        ),
-      );
-      const targets = parts.flatMap(({ plan, waiters }) => waiters.map((waiter) => plan.lock(waiter.input)));
-      rows = await this.#database.flight([lockSessions(orgId, targets), ...statements.flat()]);
+      results = await this.#commit(orgId, waiters);
     } catch (error) {
-      const waiters = parts.flatMap((part) => part.waiters);
-      if (error instanceof DatabaseUnavailable) for (const waiter of waiters) waiter.reject(error);
-      else for (const waiter of waiters) this.#answerAlone(orgId, waiter);
-      return;
+      if (error instanceof DatabaseUnavailable) return waiters.forEach((waiter) => waiter.reject(error));
     }
-    // Committed: whatever goes wrong from here on, nothing may run a second time.
-    let next = 1;
-    for (const [index, part] of parts.entries()) {
-      const end = next + statements[index]!.length;
-      this.#answer(orgId, part, rows.slice(next, end));
-      next = end;
-    }
+    // Not committed: each does by itself what it can. Committed: nothing may run a second time.
+    if (!results) return waiters.forEach((waiter) => waiter.alone());
+    for (const [waiter, own] of results) answer(waiter, own);
   }
 
-  #answer(orgId: string, { plan, waiters }: Part, rows: readonly object[][]): void {
-    let results: readonly unknown[];
-    try {
-      results = plan.read(
-        rows,
-        waiters.map((waiter) => waiter.input),
-        orgId,
-        this.#database.vault,
-      );
-    } catch (error) {
-      for (const waiter of waiters) waiter.reject(error);
-      return;
-    }
-    for (const [index, waiter] of waiters.entries()) {
-      const result = results[index];
-      if (result === 'alone') this.#answerAlone(orgId, waiter);
-      else waiter.resolve(result);
-    }
+  /** @returns the results of what was committed; undefined: nothing was, as a run needs more than shared statements. */
+  async #commit(orgId: string, waiters: readonly Waiter[]): Promise<Map<Waiter, readonly unknown[]> | undefined> {
+    const { vault } = this.#database;
+    const flight = new Flight(orgId, waiters, vault);
+    const runs = waiters.filter((waiter) => waiter.conclude);
+    if (runs.length === 0) return flight.read(await this.#database.flight(flight.statements));
+    let results: Map<Waiter, readonly unknown[]> | undefined;
+    const committed = await this.#database.flightInTwo(
+      flight.statements,
+      async (rows): Promise<Statement[] | undefined> => {
+        // The transaction is being tried again, and the runs were concluded already: what they were told no longer holds.
+        if (results) return undefined;
+        results = flight.read(rows);
+        const known = runs.map((run) => results!.get(run)!);
+        if (known.flat().some((result) => result === 'alone' || result instanceof Unreadable)) return undefined;
+        const writes = await Promise.all(runs.map((run, index) => run.conclude!(known[index]!)));
+        return statementsOf(orgId, writes.flat(), vault);
+      },
+    );
+    return committed && results;
   }
+}
 
-  #answerAlone(orgId: string, waiter: Waiter): void {
-    const answered = this.#alone(waiter.operation, orgId, waiter.input)
-      .then(waiter.resolve, waiter.reject)
-      .finally(() => this.#running.delete(answered));
-    this.#running.add(answered);
-  }
+function answer(waiter: Waiter, results: readonly unknown[]): void {
+  const unreadable = results.find((result) => result instanceof Unreadable);
+  if (unreadable) waiter.reject(unreadable.error);
+  else if (results.includes('alone')) waiter.alone();
+  else waiter.answer(results);
 }

@@ -1,6 +1,7 @@
 import { IDEMPOTENCY_KEPT_HOURS } from '../domain/limits.js';
 import { UnreadableValue, type Fingerprint, type Place } from '../domain/vault.js';
 import type { Database, Tx } from './database.js';
+import type { Write } from './operation.js';
 
 /** Where a key counts: the same key on another route, or in another org, is another key. */
 export interface KeyScope {
@@ -69,6 +70,38 @@ export async function keepAnswer(tx: Tx, scope: KeyScope, answer: KeptAnswer): P
   const values = [orgId, method, path, key, fingerprint.bytes, answer.status, answer.contentType, body];
   await tx.query({ name: 'keep_answer', text: KEEP, values });
 }
+
+const KEEP_NEW = `
+INSERT INTO undolog_idempotency_keys (org_id, method, path, key, body_hash, status, content_type, body)
+SELECT $1, i.* FROM unnest($2::text[], $3::text[], $4::text[], $5::bytea[], $6::int[], $7::text[], $8::bytea[]) AS i`;
+
+export interface NewAnswer {
+  readonly scope: KeyScope;
+  readonly answer: KeptAnswer & { readonly text: string };
+}
+
+/**
+ * Keeps answers whose keys nobody has claimed beforehand. Should one be taken, the statement fails, and with it the
+ * transaction: then each has to be done by itself, claim first.
+ */
+export const keepNewAnswers: Write<NewAnswer> = {
+  statements: (orgId, inputs, vault) => [
+    {
+      name: 'keep_new_answers',
+      text: KEEP_NEW,
+      values: [
+        orgId,
+        inputs.map(({ scope }) => scope.method),
+        inputs.map(({ scope }) => scope.path),
+        inputs.map(({ scope }) => scope.key),
+        inputs.map(({ scope }) => scope.fingerprint.bytes),
+        inputs.map(({ answer }) => answer.status),
+        inputs.map(({ answer }) => answer.contentType),
+        inputs.map(({ scope, answer }) => vault.seal(placeOf(scope), answer.text)),
+      ],
+    },
+  ],
+};
 
 /** Drops answers that are past their time, a bounded number per call. */
 export async function forgetOldAnswers(database: Database): Promise<void> {

@@ -24,3 +24,19 @@ export interface Operation<I, R> {
   run(tx: Tx, orgId: string, input: I): Promise<R>;
   readonly batch?: BatchPlan<I, R>;
 }
+
+/** One operation with its input. */
+export interface Step {
+  readonly operation: Operation<unknown, unknown>;
+  readonly input: unknown;
+}
+
+/** Something to be written beside the results of others; inputs of one org share its statements. */
+export interface Write<I> {
+  statements(orgId: string, inputs: readonly I[], vault: Vault): readonly Statement[];
+}
+
+export interface PendingWrite {
+  readonly write: Write<unknown>;
+  readonly input: unknown;
+}

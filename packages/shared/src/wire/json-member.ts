@@ -10,7 +10,8 @@ export type RawMembers = { readonly [member: string]: true | RawMembers };
 /** A request body: how it is checked, and which of its members stay text. */
 export interface RequestBody<T extends z.ZodType = z.ZodType> {
   readonly schema: T;
-  readonly raw: RawMembers;
+  /** `whole`: the body is the handler's to read, from its node; the schema is for the documentation. */
+  readonly raw: RawMembers | 'whole';
 }
 
 const ANY_JSON = ['object', 'array', 'string', 'number', 'boolean', 'null'];

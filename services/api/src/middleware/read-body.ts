@@ -49,8 +49,11 @@ function drain(request: IncomingMessage, alreadyRead: number): void {
 const MEDIA_TYPE = /^application\/(?:json|[\w.+-]+\+json) *(?:;|$)/i;
 const CHARSET = /; *charset *= *"?([^";\s]+)/i;
 
-function faultOfType(contentType: string | undefined): string | undefined {
-  if (contentType === undefined || !MEDIA_TYPE.test(contentType)) return 'the body must be application/json';
+function faultOfType(contentType: string | undefined, only: string | undefined): string | undefined {
+  const given = contentType?.split(';', 1)[0]!.trim().toLowerCase();
+  if (contentType === undefined || !MEDIA_TYPE.test(contentType) || (only !== undefined && given !== only)) {
+    return `the body must be ${only ?? 'application/json'}`;
+  }
   const charset = CHARSET.exec(contentType)?.[1];
   return charset === undefined || /^utf-?8$/i.test(charset) ? undefined : 'the body must be in UTF-8';
 }
@@ -84,11 +87,15 @@ export const EMPTY_BODY: BodyResult = parse(Buffer.from('{}'));
  *
  * @returns undefined when the client went away before its body was whole.
  */
-export async function readBody(request: IncomingMessage, bodyOptional: boolean): Promise<BodyResult | undefined> {
+export async function readBody(
+  request: IncomingMessage,
+  expected: { readonly bodyOptional?: boolean; readonly mediaType?: string },
+): Promise<BodyResult | undefined> {
+  const { bodyOptional = false } = expected;
   const { 'content-type': contentType, 'content-encoding': encoding = 'identity' } = request.headers;
   const absent = request.headers['transfer-encoding'] === undefined && !Number(request.headers['content-length']);
   if (absent) return bodyOptional ? EMPTY_BODY : invalid('the body is empty');
-  const fault = faultOfType(contentType);
+  const fault = faultOfType(contentType, expected.mediaType);
   if (fault !== undefined) return { refused: refuse('unsupported_media_type', fault) };
   if (!/^(identity|gzip|x-gzip)$/i.test(encoding)) {
     return { refused: refuse('unsupported_media_type', 'the body may be sent plain or with Content-Encoding: gzip') };

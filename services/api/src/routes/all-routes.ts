@@ -3,6 +3,7 @@ import { auditRoutes } from './audit.js';
 import { compensationPauseRoutes } from './compensation-pause.js';
 import { compensationRoutes } from './compensations.js';
 import { deadLetterRoutes } from './dead-letters.js';
+import { eventRoutes } from './events.js';
 import { effectReportRoutes } from './effect-reports.js';
 import { keyRoutes } from './keys.js';
 import { registerEffectRoute } from './register-effect.js';
@@ -15,6 +16,7 @@ import { sessionRoutes } from './sessions.js';
 export const ORG_ROUTES: readonly Route[] = [
   registerEffectRoute,
   ...effectReportRoutes,
+  ...eventRoutes,
   ...sessionRoutes,
   ...sessionEndRoutes,
   ...sessionRollbackRoutes,

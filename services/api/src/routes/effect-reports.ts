@@ -18,7 +18,7 @@ function lateReply({ effectId, undoId }: LateCommit): Reply {
   );
 }
 
-const commit = defineRoute({
+export const commitEffectRoute = defineRoute({
   method: 'post',
   path: '/v1/effects/{effect_id}/commit',
   roles: ['agent'],
@@ -50,7 +50,7 @@ const commit = defineRoute({
   },
 });
 
-const fail = defineRoute({
+export const failEffectRoute = defineRoute({
   method: 'post',
   path: '/v1/effects/{effect_id}/fail',
   roles: ['agent'],
@@ -80,4 +80,4 @@ const fail = defineRoute({
   },
 });
 
-export const effectReportRoutes: readonly Route[] = [commit, fail];
+export const effectReportRoutes: readonly Route[] = [commitEffectRoute, failEffectRoute];

@@ -17,7 +17,7 @@ import { digestOf } from '../plan-digest.js';
 import { answer, refuse, type Reply } from '../reply.js';
 import { defineRoute, type RequestContext, type Route } from '../route.js';
 
-const complete = defineRoute({
+export const completeSessionRoute = defineRoute({
   method: 'post',
   path: '/v1/sessions/{session_id}/complete',
   roles: ['agent'],
@@ -77,7 +77,7 @@ async function endWithoutSuccess(
 
 const ended = { 202: { description: 'The session has failed and is being undone.', schema: sessionState } };
 
-const fail = defineRoute({
+export const failSessionRoute = defineRoute({
   method: 'post',
   path: '/v1/sessions/{session_id}/fail',
   roles: ['agent', 'operator'],
@@ -134,4 +134,4 @@ const beat = defineRoute({
   },
 });
 
-export const sessionEndRoutes: readonly Route[] = [complete, fail, cancel, beat];
+export const sessionEndRoutes: readonly Route[] = [completeSessionRoute, failSessionRoute, cancel, beat];

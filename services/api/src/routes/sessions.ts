@@ -11,7 +11,7 @@ import { defineRoute, type Route } from '../route.js';
 import { cutPage, isSessionId, isTimestamp, readCursor } from './cursor.js';
 import { presentEntry, presentSession } from './present.js';
 
-const open = defineRoute({
+export const openSessionRoute = defineRoute({
   method: 'post',
   path: '/v1/sessions',
   roles: ['agent'],
@@ -97,4 +97,4 @@ const stack = defineRoute({
   },
 });
 
-export const sessionRoutes: readonly Route[] = [open, list, read, stack];
+export const sessionRoutes: readonly Route[] = [openSessionRoute, list, read, stack];
