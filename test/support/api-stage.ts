@@ -90,6 +90,7 @@ export async function stage(
     queue: { wake: (wakeUp) => void woken.push(wakeUp) },
     faultOfUrl: () => Promise.resolve(undefined),
     readiness: () => Promise.resolve({ ready: false, body: { status: 'unavailable' } }),
+    closing: new AbortController().signal,
   });
   const server = createHttpServer(app).listen(0, '127.0.0.1');
   running.push(server);

@@ -208,6 +208,8 @@ CREATE INDEX undolog_dead_letters_depth ON undolog_dead_letters (halted_at) WHER
 CREATE TABLE undolog_audit_log (
   org_id uuid NOT NULL,
   seq bigint GENERATED ALWAYS AS IDENTITY,
+  -- The stream reads in the order of transactions, up to the oldest that is still open.
+  xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
   at timestamptz NOT NULL DEFAULT clock_timestamp(),
   actor text NOT NULL,
   action text NOT NULL,
@@ -218,6 +220,7 @@ CREATE TABLE undolog_audit_log (
   reason bytea,
   PRIMARY KEY (org_id, seq)
 );
+CREATE INDEX undolog_audit_log_stream ON undolog_audit_log (org_id, xid, seq);
 CREATE INDEX undolog_audit_log_session ON undolog_audit_log (session_id, org_id, seq);
 CREATE FUNCTION undolog_refuse_change() RETURNS trigger LANGUAGE plpgsql AS
   $$ BEGIN RAISE EXCEPTION 'the audit log is append-only'; END $$;

@@ -42,6 +42,7 @@ export async function answerRoute(resources: Resources, admitted: Admitted): Pro
     bodyHash: () => hash('sha256', canonicalBody(), 'buffer'),
     fingerprint: () => resources.database.vault.fingerprint(caller.orgId, canonicalBody()),
     traceparent: checkTraceparent(request.headers['traceparent']),
+    headers: request.headers,
   };
   const work: Work = {
     orgId: caller.orgId,

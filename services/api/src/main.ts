@@ -25,6 +25,7 @@ logger.info({ port: config.port, health_port: config.healthPort, queue: resource
 closeWithGrace({ delay: DRAIN_MS, logger: false }, async ({ err, signal }) => {
   if (err) logger.fatal({ err }, 'stopping on an error that nobody handled');
   else logger.info({ signal }, 'draining');
+  resources.endStreams();
   await closeHttpServer(server);
   await resources.close();
   health.close();

@@ -13,17 +13,23 @@ const TRAITS = {
   maxInputsPerFlight: 100,
 } as const;
 
-export interface OpenResources extends Resources, Pick<Process, 'queueKind' | 'close'> {}
+export interface OpenResources extends Resources, Pick<Process, 'queueKind' | 'close'> {
+  /** Ends the answers that would go on for ever. */
+  endStreams(): void;
+}
 
 /** Opens what the API works with. */
 export function openResources(config: Config, logger: Logger): OpenResources {
   const process = openProcess(config, TRAITS, (err) => logger.warn({ err }, err.message));
   const egress = parseEgressPolicy(config.egressAllow);
+  const closing = new AbortController();
   return {
     ...process,
     config,
     logger,
     faultOfUrl: (url) => checkUrlResolved(egress, url),
     readiness: () => apiReadiness(process),
+    closing: closing.signal,
+    endStreams: () => closing.abort(),
   };
 }

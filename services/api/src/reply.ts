@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { ERROR_CODES, type ErrorCodeName } from '@undolog/shared/domain/error-codes';
 import { stringifyWithText } from '@undolog/shared/domain/json-serialize';
 import type { WakeUp } from '@undolog/shared/domain/wake-up';
@@ -20,6 +22,8 @@ export interface Reply {
   readonly wake?: WakeUp | null;
   /** The same, where there are many. */
   readonly wakeUps?: readonly WakeUp[];
+  /** Sent in place of the text, piece by piece, for as long as it goes on. */
+  readonly stream?: AsyncIterable<string>;
 }
 
 export function answer(
@@ -75,10 +79,12 @@ export function send(response: ServerResponse, reply: Reply): void {
     'cache-control': 'no-store',
     ...reply.headers,
   };
-  if (reply.status !== 204) {
-    headers['content-type'] = reply.contentType;
-    headers['content-length'] = Buffer.byteLength(reply.text);
+  if (reply.status !== 204) headers['content-type'] = reply.contentType;
+  if (reply.stream) {
+    response.writeHead(reply.status, headers);
+    return void pipeline(Readable.from(reply.stream), response).catch(() => response.destroy());
   }
+  if (reply.status !== 204) headers['content-length'] = Buffer.byteLength(reply.text);
   response.writeHead(reply.status, headers);
   response.end(reply.status === 204 ? undefined : reply.text);
 }

@@ -17,4 +17,6 @@ export interface Resources {
   /** Why a compensation may not call this address, or undefined when it may. */
   readonly faultOfUrl: (url: string) => Promise<string | undefined>;
   readonly readiness: () => Promise<Readiness>;
+  /** Aborted when the process stops: answers that would go on for ever end. */
+  readonly closing: AbortSignal;
 }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { z } from 'zod';
 import type { ErrorCodeName } from '@undolog/shared/domain/error-codes';
 import type { JsonNode } from '@undolog/shared/domain/json-text';
@@ -33,6 +34,7 @@ export interface RequestContext<Body = unknown, Query = unknown> {
   /** The same, for a body that holds what must not be guessed from its hash. */
   fingerprint(): Fingerprint;
   readonly traceparent: string | null;
+  readonly headers: IncomingHttpHeaders;
   readonly perform: Perform;
 }
 

@@ -61,3 +61,13 @@ export async function findKeys(tx: Tx, hashes: readonly Buffer[]): Promise<Found
   });
   return rows.map((row) => ({ secretHash: row.secret_hash, orgId: row.org_id, keyId: row.key_id, role: row.role }));
 }
+
+/** Whether a key has not been revoked. */
+export async function stillValid(tx: Tx, orgId: string, keyId: string): Promise<boolean> {
+  const rows = await tx.query({
+    name: 'key_still_valid',
+    text: 'SELECT 1 FROM undolog_api_keys WHERE org_id = $1 AND key_id = $2 AND revoked_at IS NULL',
+    values: [orgId, keyId],
+  });
+  return rows.length > 0;
+}

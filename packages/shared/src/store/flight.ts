@@ -61,9 +61,9 @@ export class Flight<P extends Passenger> {
     this.statements = statements;
   }
 
-  /** The results of each passenger, step by step. A part that can't be read is the error of all in it. */
-  read(rows: readonly object[][]): Map<P, (unknown | Unreadable)[]> {
-    const results = new Map<P, unknown[]>();
+  /** The results of each passenger, step by step. What can't be read is `Unreadable`. */
+  read(rows: readonly object[][]): Map<P, readonly unknown[]> {
+    const results = new Map<P, readonly unknown[]>();
     for (const { part, from, to } of this.#parts) {
       const { passengers, plan, inputs } = part;
       const read = readPart(() => plan.read(rows.slice(from, to), inputs, this.#orgId, this.#vault), inputs.length);

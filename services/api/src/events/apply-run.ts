@@ -1,7 +1,6 @@
-import { DatabaseUnavailable } from '@undolog/shared/store/database';
 import { claimKey, keepAnswer, keepNewAnswers, type NewAnswer } from '@undolog/shared/store/idempotency';
 import type { Operation, PendingWrite, Step } from '@undolog/shared/store/operation';
-import type { Tx } from '@undolog/shared/store/database';
+import { DatabaseUnavailable, type Tx } from '@undolog/shared/store/database';
 import { refuse, type Reply } from '../reply.js';
 import type { Resources } from '../resources.js';
 import type { ReadEvent } from './read-event.js';
@@ -26,17 +25,19 @@ interface Started {
   readonly reply: Promise<Reply>;
 }
 
+const NOBODY_WAITS = (): void => undefined;
+
 /** Runs the route up to its one write. */
 function start({ route, context }: ReadEvent): Started {
   let step: Step | undefined;
-  let tell: (result: never) => void = () => undefined;
+  let tell: (result: never) => void = NOBODY_WAITS;
   const perform = <I, R>(operation: Operation<I, R>, input: I): Promise<R> => {
     step = { operation, input } as Step;
     return new Promise<R>((resolve) => (tell = resolve));
   };
   const reply = route.handle({ ...context, perform });
   // It is awaited where it is asked for; what is given up is not.
-  reply.catch(() => undefined);
+  reply.catch(NOBODY_WAITS);
   return { step, tell: tell as Started['tell'], reply };
 }
 

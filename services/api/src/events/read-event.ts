@@ -107,6 +107,7 @@ export function readEvent(event: JsonNode, caller: Caller, resources: Resources)
       bodyHash: () => hash('sha256', canonical, 'buffer'),
       fingerprint: () => vault.fingerprint(caller.orgId, canonical),
       traceparent: checkTraceparent(traceparent),
+      headers: {},
     },
     sessionId: idIn(data, 'session_id'),
   };

@@ -11,6 +11,7 @@ import { secretRoutes } from './secrets.js';
 import { sessionEndRoutes } from './session-ends.js';
 import { sessionRollbackRoutes } from './session-rollback.js';
 import { sessionRoutes } from './sessions.js';
+import { streamRoutes } from './stream.js';
 
 /** Every route that needs a key of an org, the busiest first: the router asks them in this order. */
 export const ORG_ROUTES: readonly Route[] = [
@@ -24,6 +25,7 @@ export const ORG_ROUTES: readonly Route[] = [
   ...compensationPauseRoutes,
   ...deadLetterRoutes,
   ...auditRoutes,
+  ...streamRoutes,
   ...keyRoutes,
   ...secretRoutes,
 ];
