@@ -18,7 +18,7 @@ const project = (name: string, groupOrder: number, timeoutMs: number) =>
       include: [`test/${name}/**/*.test.ts`],
       testTimeout: timeoutMs,
       hookTimeout: 60_000,
-      maxWorkers: 2,
+      maxWorkers: name === 'e2e' ? 3 : 2,
       sequence: { groupOrder },
     },
   });
