@@ -1,17 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WakeUp } from '@undolog/shared/domain/wake-up';
 import { uuidv7 } from '@undolog/shared/runtime/clock';
+import { commitEffect } from '@undolog/shared/store/commit-effect';
 import { completeSession } from '@undolog/shared/store/complete-session';
 import { listDeadLetters } from '@undolog/shared/store/dead-letters';
 import { takeDueSessions } from '@undolog/shared/store/due-sessions';
+import { failEffect } from '@undolog/shared/store/fail-effect';
 import { followFamily } from '@undolog/shared/store/follow-family';
 import { openSession, type OpenSession } from '@undolog/shared/store/open-session';
 import { planSession } from '@undolog/shared/store/plan-unwind';
 import { readSession } from '@undolog/shared/store/read-session';
 import { redriveSession } from '@undolog/shared/store/redrive-session';
+import type { RegisterResult } from '@undolog/shared/store/register-effect';
 import { rollBackSession } from '@undolog/shared/store/roll-back-session';
 import { checkStateMoves } from '../support/state-moves.js';
-import { DONE, openStoreWorld, REFUSED, type StoreWorld } from '../support/store-world.js';
+import { DONE, json, openStoreWorld, REFUSED, type StoreWorld } from '../support/store-world.js';
 
 let world: StoreWorld;
 let close: () => Promise<void>;
@@ -84,6 +87,30 @@ describe('C46: a session that has children', () => {
     const shown = await readSession(world.database, world.orgId, completed.sessionId);
     expect(shown).toMatchObject({ failure: { kind: 'parent' }, fully_compensated: true });
     expect(shown!.parent).toEqual({ session_id: parent.sessionId, stack_position: 2 });
+  });
+
+  test('undoes what a completed child was told of late, though its entry was skipped before', async () => {
+    const parent = await world.run(1);
+    const child = await childOf(parent, 1, 0);
+    const { effectId } = (await world.register(child.sessionId)) as Extract<RegisterResult, { outcome: 'execute' }>;
+    const ids = { deadLetterId: uuidv7(), successorId: uuidv7() };
+    await world.commits.submit(failEffect, world.orgId, {
+      ...ids,
+      effectId,
+      error: json('no'),
+      applied: 'not_applied',
+    });
+    await complete(child);
+    const report = { ...ids, effectId, result: json({ id: 'late' }), actor: 'test' };
+    const late = await world.commits.submit(commitEffect, world.orgId, report);
+    expect(late).toMatchObject({ outcome: 'late', wake: null });
+    expect(await world.stateOf(child.sessionId)).toBe('completed');
+    const standing = (await readSession(world.database, world.orgId, child.sessionId))!.effects_standing;
+    expect(standing).toMatchObject([{ effect_id: effectId, outcome: 'committed' }]);
+    const undone = await unwind(await world.fail(parent.sessionId));
+    expect(undone).toEqual([(late as { undoId: string }).undoId, ...parent.undoIds]);
+    const shown = await readSession(world.database, world.orgId, child.sessionId);
+    expect(shown).toMatchObject({ state: 'compensated', fully_compensated: true });
   });
 
   test('unwinds a child also where it has no entry of its own at that position, or none at all', async () => {
