@@ -74,6 +74,19 @@ describe('the share of one org', () => {
     await third;
   });
 
+  test('keeps a job waiting while slots are passed on, and sends it back when they no longer are', async () => {
+    const shared = shareFairly(1, handle, ownHost);
+    const sentBack: unknown[] = [];
+    for (let n = 0; n < 8; n++) void shared(job('a')).catch((error: unknown) => sentBack.push(error));
+    for (let n = 0; n < 3; n++) {
+      await vi.advanceTimersByTimeAsync(200);
+      expect(sentBack).toEqual([]);
+      finish[n]!();
+    }
+    await vi.advanceTimersByTimeAsync(500);
+    expect(sentBack).toHaveLength(4);
+  });
+
   test('sends more jobs back for longer, so that looking at them again leaves time for others', async () => {
     const shared = shareFairly(2, handle, ownHost);
     const waits: unknown[] = [];

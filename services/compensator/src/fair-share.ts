@@ -6,8 +6,10 @@ type Handle = (payload: WakeUpPayload, seen: (host: string) => void) => Promise<
 /** Asks which host an entry's undo calls; undefined: none, or nobody can say. */
 type FindHost = (payload: WakeUpPayload) => Promise<string | undefined>;
 
-/** A job that finds its share taken waits this long for a slot of it: nearly always one comes free by then. */
+/** A job that finds its share taken waits for a slot of it, while one is passed on to such jobs at least this often. */
 const HOLD_MS = 250;
+/** In all it waits no longer than this. */
+const MAX_HOLD_MS = 4 * HOLD_MS;
 /** Then it goes back to the queue for at least this long, so that jobs of others behind it are seen. */
 const MIN_ASIDE_MS = 500;
 
@@ -36,6 +38,8 @@ class Share {
   readonly hosts = new Set<string>();
   /** Jobs that wait for a slot, oldest first. */
   readonly #waiting: Waiting[] = [];
+  /** How many slots have been passed on to jobs that waited. */
+  #passedOn = 0;
 
   constructor(slotsPerHost: number) {
     this.#slotsPerHost = slotsPerHost;
@@ -69,6 +73,7 @@ class Share {
   /** Takes a slot that comes free in time; says whether one did. */
   hold(host: string | undefined): Promise<boolean> {
     return new Promise((resolve) => {
+      let timer: NodeJS.Timeout;
       const waiting: Waiting = {
         host,
         take: () => {
@@ -77,11 +82,15 @@ class Share {
           resolve(true);
         },
       };
-      const timer = setTimeout(() => {
-        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
-        resolve(false);
-      }, HOLD_MS);
+      const wait = (heldMs: number, passedOn: number): void => {
+        timer = setTimeout(() => {
+          if (this.#passedOn > passedOn && heldMs < MAX_HOLD_MS) return wait(heldMs + HOLD_MS, this.#passedOn);
+          this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+          resolve(false);
+        }, HOLD_MS);
+      };
       this.#waiting.push(waiting);
+      wait(HOLD_MS, this.#passedOn);
     });
   }
 
@@ -102,6 +111,7 @@ class Share {
     for (;;) {
       const next = this.#waiting.findIndex(({ host }) => this.fits(host));
       if (next < 0) return;
+      this.#passedOn++;
       this.#waiting.splice(next, 1)[0]!.take();
     }
   }
