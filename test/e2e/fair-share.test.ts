@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { queuedWakeUps } from '../support/queue-look.js';
 import { VendorSimulator } from '../support/vendor-simulator.js';
@@ -73,6 +74,13 @@ describe('C102: an org whose vendor hangs in two hundred sessions', () => {
     const hanging = await Promise.all(Array.from({ length: 200 }, () => crowd.booked(['/hanging'], { spec })));
     await Promise.all(hanging.map((session) => session.fail()));
     await expect.poll(() => other.ledger.at('/hanging').length, { timeout: 10_000 }).toBe(40);
+    await sleep(2000);
+    // No call holds a connection, let alone a transaction: all that are open have just been begun (C89).
+    const [open] = await world.rows<{ oldest: number }>(
+      `SELECT coalesce(max(extract(epoch FROM clock_timestamp() - xact_start)), 0)::float8 AS oldest
+      FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    );
+    expect(open!.oldest).toBeLessThan(2);
     // Other work of the machine may slow down any one measurement; the crowd would slow down all of them.
     await expect.poll(() => fiveSessionsTake(quick, '/beside'), { timeout: 25_000 }).toBeLessThan(2 * alone);
     // The first ones show that the crowd has another vendor; from then on that one has its own pace.

@@ -16,7 +16,7 @@ const TEXTS: Record<string, string> = {
   'other number literals (C85)':
     '{"amt":0.1,"one":1.0,"big":1e400,"e":1E+2,"minus_zero":-0,"long":0.1000000000000000055511151231257827}',
   'the order of keys (C87)': '{"b":1,"a":{"d":2,"c":3},"10":1,"9":2}',
-  'keys that JavaScript knows (C86)': '{"__proto__":{"x":1},"constructor":{"prototype":1},"toString":"x","":0}',
+  'keys that JavaScript knows (C86, C106)': '{"__proto__":{"x":1},"constructor":{"prototype":1},"toString":"x","":0}',
   'escapes as they were written (C86)': String.raw`{"a":"\/\u0041\"\\\b\f\n\r\t","b":"é\u00e9😀\ud83d\ude00"}`,
   'strings that look like references (C86)':
     '{"a":"$result","b":{"$args":"/nowhere","x":1},"c":{"$literal":1,"$result":2}}',

@@ -72,7 +72,7 @@ describe('Postgres lost', () => {
     },
   );
 
-  it('in the middle of transactions: each is told 503, and the process lives on', async () => {
+  it('in the middle of transactions: each is told 503, the next succeed, and the process lives on (C90)', async () => {
     const session = await org.booked(['/db-mid']);
     for (const afterMs of [100, 250, 400]) {
       apiHop.delayMs = 100;
