@@ -19,6 +19,8 @@ const project = (name: string, groupOrder: number, timeoutMs: number) =>
       testTimeout: timeoutMs,
       hookTimeout: 60_000,
       maxWorkers: name === 'e2e' ? 3 : 2,
+      // End-to-end tests speak to processes: nothing that a file leaves in its worker could reach another.
+      isolate: name !== 'e2e',
       sequence: { groupOrder },
     },
   });
