@@ -8,6 +8,8 @@ export interface EventResult<B = Record<string, unknown>> {
   readonly replayed?: true;
 }
 
+const MAX_TRIES = 5;
+
 let sources = 0;
 
 /** A source of events of its own, whose ids count up. */
@@ -40,10 +42,14 @@ export class EventAgent {
     return this.#org.settled(() => this.#org.post('/v1/events', JSON.stringify(events), typed));
   }
 
+  /** What became of each; a batch of which some were not reached in time is sent again, as a careful agent does. */
   async results(...events: object[]): Promise<EventResult[]> {
-    const answer = await this.send(events);
-    expect(answer.status, answer.text).toBe(200);
-    return bodyOf<{ results: EventResult[] }>(answer).results;
+    for (let tries = 1; ; tries++) {
+      const answer = await this.send(events);
+      expect(answer.status, answer.text).toBe(200);
+      const { results } = bodyOf<{ results: EventResult[] }>(answer);
+      if (tries === MAX_TRIES || results.every(({ status }) => status !== 503)) return results;
+    }
   }
 }
 
