@@ -15,7 +15,7 @@ import type { Itinerary, TripBatch } from './itineraries.js';
 import { mapConcurrently } from './map-concurrently.js';
 import type { UndoLogProcesses } from './processes.js';
 import type { Progress } from './progress.js';
-import { redriveSessions } from './redrive.js';
+import { retryAll } from './retry-all.js';
 import { reportRun, type RunReport } from './report.js';
 import { readClaims } from './undolog-claims.js';
 import { createOrg, UndoLogClient } from './undolog-client.js';
@@ -72,7 +72,7 @@ async function runWithUndo(x: Experiment): Promise<RunReport> {
 
 async function runWithOutage(x: Experiment): Promise<RunReport[]> {
   const run = 'hotel cancellations down';
-  const { vendors, client, orgId } = await openRun(x, run, 'outage', IMPATIENT);
+  const { vendors, client } = await openRun(x, run, 'outage', IMPATIENT);
   await vendors.takeHotelCancellationsDown(Math.floor(x.batch.soldOutTrips.length / 2));
   const startedMs = performance.now();
   await travel(x, run, (itinerary) => bookTripWithUndo(client, vendors.urls, itinerary));
@@ -80,11 +80,9 @@ async function runWithOutage(x: Experiment): Promise<RunReport[]> {
   const during = await judge(x, run, vendors, client, performance.now() - startedMs);
 
   await vendors.bringHotelCancellationsUp();
-  const halted = (await client.sessions('halted')).map(({ session_id }) => session_id);
-  x.progress.log(`hotel back: re-driving ${halted.length} halted sessions`);
+  x.progress.log('hotel back: retrying what has halted');
   const redrivenMs = performance.now();
-  const onError = (error: Error): void => x.progress.log(`database: ${error.message}`);
-  await redriveSessions(x.undolog.databaseUrl, orgId, halted, onError);
+  await retryAll(client);
   await waitUntilSettled(client);
   return [during, await judge(x, 'after re-drive', vendors, client, performance.now() - redrivenMs)];
 }
@@ -117,7 +115,7 @@ async function openRun(
   run: string,
   name: string,
   retry: CompensationRetry,
-): Promise<{ vendors: Vendors; client: UndoLogClient; orgId: string }> {
+): Promise<{ vendors: Vendors; client: UndoLogClient }> {
   const vendors = await openVendors(x, name);
   const org = await createOrg(x.undolog.apiUrl, x.undolog.adminToken, `demo: ${run}`).catch(async (error: unknown) => {
     await vendors.stop();
@@ -126,7 +124,7 @@ async function openRun(
   x.keep({ run, vendors, org });
   const client = new UndoLogClient(x.undolog.apiUrl, org.apiKey);
   await registerCompensations(client, vendors.urls, retry);
-  return { vendors, client, orgId: org.orgId };
+  return { vendors, client };
 }
 
 async function travel(x: Experiment, run: string, book: (itinerary: Itinerary) => Promise<unknown>): Promise<void> {

@@ -1,32 +1,16 @@
-import { createVault } from '@undolog/shared/runtime/vault';
-import { openDatabase, type Database } from '@undolog/shared/store/database';
-import { redriveSession } from '@undolog/shared/store/redrive-session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AgentSession, EntryShown, Org } from '../support/api-client.js';
+import type { EntryShown, Org } from '../support/api-client.js';
 import { openWorld, type World } from '../support/world.js';
 
 describe.concurrent('a re-drive of a halted session', () => {
   let world: World;
   let org: Org;
-  let database: Database;
   beforeAll(async () => {
     world = await openWorld({ name: 'redrive' });
     org = await world.newOrg();
-    const limits = { maxConnections: 2, connectTimeoutMs: 5000, queryTimeoutMs: 5000 };
-    database = openDatabase({
-      url: world.databaseUrl,
-      vault: createVault(undefined),
-      ...limits,
-      onError: () => undefined,
-    });
   });
-  afterAll(async () => {
-    await database.close();
-    await world.close();
-  });
+  afterAll(() => world.close());
 
-  const redrive = (session: AgentSession): Promise<boolean> =>
-    database.transaction((tx) => redriveSession(tx, org.orgId, session.id, 'a test'));
   const confirm = (): object => ({
     confirm: {
       url: `${world.vendor.url}/record/{args.ref}`,
@@ -46,7 +30,7 @@ describe.concurrent('a re-drive of a halted session', () => {
 
     world.vendor.heal('/redriven/2');
     world.vendor.script('/redriven/2', { status: 503 }, { status: 503 });
-    expect(await redrive(session)).toBe(true);
+    await session.retry();
     await session.reaches('compensated');
     expect(await session.calledPositions()).toEqual([3, 2, 2, 2, 2, 2, 2, 2, 1]);
     expect(await session.faults()).toEqual([]);
@@ -75,7 +59,7 @@ describe.concurrent('a re-drive of a halted session', () => {
       await session.reaches('halted');
       const [{ undo_id: undoId }] = (await session.stack()) as [EntryShown];
       await world.rows(`UPDATE undolog_attempts SET at = at - interval '1 hour' WHERE undo_id = $1`, undoId);
-      expect(await redrive(session)).toBe(true);
+      await session.retry();
       await session.reaches(state);
       expect(session.undos()).toHaveLength(calls);
       expect(await session.faults()).toEqual([]);
@@ -98,7 +82,7 @@ describe.concurrent('a re-drive of a halted session', () => {
 
     world.vendor.heal(record);
     world.vendor.heal('/took');
-    await redrive(session);
+    await session.retry();
     await session.reaches('compensated');
     expect(world.vendor.ledger.at('/took')).toHaveLength(callsBefore);
     expect((await session.stack())[0]).toMatchObject({ state: 'compensated', proof: 'confirmed' });
@@ -115,7 +99,7 @@ describe.concurrent('a re-drive of a halted session', () => {
     await session.reaches('halted');
     expect(session.standing()).toHaveLength(2);
     world.vendor.heal('/never-took');
-    await redrive(session);
+    await session.retry();
     await session.reaches('compensated');
     expect(await session.calledPositions()).toEqual([2, 2, 2, 1]);
     expect(await session.faults()).toEqual([]);
@@ -127,11 +111,10 @@ describe.concurrent('a re-drive of a halted session', () => {
     const session = await org.booked(['/below-stubborn', '/stubborn']);
     await session.fail();
     await session.reaches('halted');
-    await redrive(session);
+    await session.retry();
     await session.reaches('halted');
     expect(session.undos()).toHaveLength(2);
     const letters = await org.deadLetters(session.id);
     expect(letters.map((letter) => letter.state)).toEqual(['open', 'closed']);
-    expect(await redrive(await org.open())).toBe(false);
   });
 });

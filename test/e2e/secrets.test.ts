@@ -1,7 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { createVault } from '@undolog/shared/runtime/vault';
-import { openDatabase, type Database } from '@undolog/shared/store/database';
-import { redriveSession } from '@undolog/shared/store/redrive-session';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { bodyOf, type Org } from '../support/api-client.js';
@@ -9,21 +6,10 @@ import type { VendorCall } from '../support/vendor-ledger.js';
 import { openWorld, type World } from '../support/world.js';
 
 let world: World;
-let database: Database;
 beforeAll(async () => {
   world = await openWorld({ name: 'secrets' });
-  const limits = { maxConnections: 2, connectTimeoutMs: 5000, queryTimeoutMs: 5000 };
-  database = openDatabase({
-    url: world.databaseUrl,
-    vault: createVault(undefined),
-    ...limits,
-    onError: () => undefined,
-  });
 });
-afterAll(async () => {
-  await database.close();
-  await world.close();
-});
+afterAll(() => world.close());
 
 async function setSecret(org: Org, name: string, value: string): Promise<void> {
   const answer = await org.request('PUT', `/v1/secrets/${name}`, { value });
@@ -89,7 +75,7 @@ describe.concurrent('a secret', () => {
 
     world.vendor.heal('/expired');
     await setSecret(org, 'hotel_token', 'Bearer fresh');
-    expect(await database.transaction((tx) => redriveSession(tx, org.orgId, session.id, 'a test'))).toBe(true);
+    await session.retry();
     await session.reaches('compensated');
     expect(session.undos().map((call) => call.headers['authorization'])).toEqual(['Bearer expired', 'Bearer fresh']);
     expect(await session.faults()).toEqual([]);

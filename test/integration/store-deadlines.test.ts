@@ -4,7 +4,6 @@ import type { Settlement } from '@undolog/shared/domain/verdict';
 import { uuidv7 } from '@undolog/shared/runtime/clock';
 import type { ClaimedEntry } from '@undolog/shared/store/claim-entries';
 import { putCompensation } from '@undolog/shared/store/put-compensation';
-import { redriveSession } from '@undolog/shared/store/redrive-session';
 import { settleEntry, type SettleEntry } from '@undolog/shared/store/settle-entries';
 import { warnOfDeadlines } from '@undolog/shared/store/warn-of-deadlines';
 import { checkStateMoves } from '../support/state-moves.js';
@@ -76,7 +75,7 @@ describe('the age of an entry’s key', () => {
     const next = await world.mustTry(sessionId, undoId);
     expect(next.keyAgeMs).toBeGreaterThan(3_590_000);
     await settle(next, {}, UNCONFIRMED);
-    await world.database.transaction((tx) => redriveSession(tx, world.orgId, sessionId, 'test'));
+    await world.retry(sessionId);
     expect((await world.mustClaim(sessionId, undoId)).keyAgeMs).toBeGreaterThan(3_590_000);
   });
 });
@@ -93,7 +92,7 @@ test('an answer is known again in its round, over answers of other kinds, and fo
   const third = await world.mustTry(sessionId, undoId);
   expect(third.answerHash).toEqual(answerHash);
   await settle(third, { answerHash }, UNCONFIRMED);
-  await world.database.transaction((tx) => redriveSession(tx, world.orgId, sessionId, 'test'));
+  await world.retry(sessionId);
   expect((await world.mustClaim(sessionId, undoId)).answerHash).toBeNull();
 });
 

@@ -10,7 +10,6 @@ import { followFamily } from '@undolog/shared/store/follow-family';
 import { openSession, type OpenSession } from '@undolog/shared/store/open-session';
 import { planSession } from '@undolog/shared/store/plan-unwind';
 import { readSession } from '@undolog/shared/store/read-session';
-import { redriveSession } from '@undolog/shared/store/redrive-session';
 import type { RegisterResult } from '@undolog/shared/store/register-effect';
 import { rollBackSession } from '@undolog/shared/store/roll-back-session';
 import { checkStateMoves } from '../support/state-moves.js';
@@ -135,16 +134,14 @@ describe('C46: a session that has children', () => {
       stack_position: 2,
       broken: [],
     });
-    const redrive = ({ sessionId }: Ran): Promise<boolean> =>
-      world.database.transaction((tx) => redriveSession(tx, world.orgId, sessionId, 'test'));
-    await redrive(child);
+    await world.retry(child.sessionId);
     expect(await unwind({ orgId: world.orgId, sessionId: child.sessionId, undoId: broken!, fence: 9 })).toEqual([
       broken,
     ]);
     expect(await world.stateOf(parent.sessionId)).toBe('halted');
-    await redrive(parent);
-    const resume = { orgId: world.orgId, sessionId: parent.sessionId, undoId: null, fence: 0 };
-    expect(await unwind(resume)).toEqual(parent.undoIds.toReversed());
+    const resumed = await world.retry(parent.sessionId);
+    if (!resumed || resumed.outcome !== 'resumed') throw new Error('the parent was not resumed');
+    expect(await unwind(resumed.wake)).toEqual(parent.undoIds.toReversed());
     expect(await world.stateOf(parent.sessionId)).toBe('compensated');
   });
 

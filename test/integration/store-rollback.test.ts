@@ -6,7 +6,6 @@ import { failEffect } from '@undolog/shared/store/fail-effect';
 import { heartbeat } from '@undolog/shared/store/heartbeat';
 import { listDeadLetters, type DeadLetterView } from '@undolog/shared/store/dead-letters';
 import { readSession, type SessionView } from '@undolog/shared/store/read-session';
-import { redriveSession } from '@undolog/shared/store/redrive-session';
 import type { RegisterResult } from '@undolog/shared/store/register-effect';
 import { rollBackSession, type RollBackResult } from '@undolog/shared/store/roll-back-session';
 import { checkStateMoves } from '../support/state-moves.js';
@@ -202,7 +201,7 @@ describe('a failure during a rollback', () => {
     await world.fail(sessionId);
     expect(await view(sessionId)).toMatchObject({ state: 'halted', rollback_to: null, failure: { kind: 'reported' } });
     expect(await lettersOf(sessionId)).toMatchObject([{ state: 'open', not_undone: [{ undo_id: undoIds[0] }] }]);
-    await world.database.transaction((tx) => redriveSession(tx, world.orgId, sessionId, 'test'));
+    await world.retry(sessionId);
     await undo(sessionId, undoIds[1]!);
     await undo(sessionId, undoIds[0]!);
     expect(await world.stateOf(sessionId)).toBe('compensated');

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Settlement } from '@undolog/shared/domain/verdict';
 import { uuidv7 } from '@undolog/shared/runtime/clock';
-import { redriveSession } from '@undolog/shared/store/redrive-session';
 import { renewClaim } from '@undolog/shared/store/renew-claim';
 import { checkStateMoves } from '../support/state-moves.js';
 import { DONE, openStoreWorld, REFUSED, UNCONFIRMED, type StoreWorld } from '../support/store-world.js';
@@ -143,7 +142,7 @@ describe('settling', () => {
     const { sessionId, undoIds } = await world.run(2);
     await world.fail(sessionId);
     await world.settle(await world.mustClaim(sessionId, undoIds[1]!), UNCONFIRMED);
-    expect(await world.database.transaction((tx) => redriveSession(tx, world.orgId, sessionId, 'test'))).toBe(true);
+    expect(await world.retry(sessionId)).toMatchObject({ outcome: 'resumed' });
     const again = await world.mustClaim(sessionId, undoIds[1]!);
     expect(again).toMatchObject({ attempt: 2, attemptsInRound: 1, sawUnknown: true });
     await world.settle(again, DONE);

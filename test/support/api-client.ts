@@ -119,8 +119,8 @@ export class Org {
   }
 
   async deadLetters(sessionId?: string): Promise<DeadLetterShown[]> {
-    const { data } = await this.get<{ data: DeadLetterShown[] }>('/v1/dead-letters?limit=200');
-    return data.filter((letter) => sessionId === undefined || letter.session_id === sessionId);
+    const filter = sessionId === undefined ? '' : `&session_id=${encodeURIComponent(sessionId)}`;
+    return (await this.get<{ data: DeadLetterShown[] }>(`/v1/dead-letters?limit=200${filter}`)).data;
   }
 }
 
@@ -201,6 +201,18 @@ export class AgentSession {
 
   async fail(reason = 'a test ended it'): Promise<void> {
     const answer = await this.org.settled(() => this.org.post(`${this.path}/fail`, { reason }));
+    expect(answer.status, answer.text).toBe(202);
+  }
+
+  /** What an operator does: acts on the session's open dead letter. */
+  async act(action: 'retry' | 'skip' | 'resolve' | 'confirm', body: object = {}): Promise<Answer> {
+    const open = (await this.org.deadLetters(this.id)).find((letter) => letter.state === 'open');
+    expect(open, 'an open dead letter').toBeDefined();
+    return this.org.settled(() => this.org.post(`/v1/dead-letters/${open!.dead_letter_id}/${action}`, body));
+  }
+
+  async retry(body: object = {}): Promise<void> {
+    const answer = await this.act('retry', body);
     expect(answer.status, answer.text).toBe(202);
   }
 

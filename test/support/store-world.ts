@@ -11,12 +11,14 @@ import { claimEntry, type ClaimedEntry, type ClaimResult } from '@undolog/shared
 import { commitEffect } from '@undolog/shared/store/commit-effect';
 import { createOrg } from '@undolog/shared/store/create-org';
 import { openDatabase, type Database } from '@undolog/shared/store/database';
+import { listDeadLetters } from '@undolog/shared/store/dead-letters';
 import { failSession, type FailSession } from '@undolog/shared/store/fail-session';
 import { GroupCommit } from '@undolog/shared/store/group-commit';
 import { openAttempt, type OpenAttempt, type OpenResult } from '@undolog/shared/store/open-attempt';
 import { openSession, type OpenSession } from '@undolog/shared/store/open-session';
 import { putCompensation } from '@undolog/shared/store/put-compensation';
 import { registerEffect, type RegisterEffect, type RegisterResult } from '@undolog/shared/store/register-effect';
+import { retryDeadLetter, type RetryDeadLetter, type RetryResult } from '@undolog/shared/store/retry-dead-letter';
 import { settleEntry, type SettleResult } from '@undolog/shared/store/settle-entries';
 import { recordStateMoves } from './state-moves.js';
 
@@ -105,6 +107,26 @@ export class StoreWorld {
       ...more,
     });
     return result.outcome === 'accepted' ? result.wake : null;
+  }
+
+  /** What a person does who retries the session's open dead letter. @returns false when it has none. */
+  async retry(sessionId: string, more: Partial<RetryDeadLetter> = {}): Promise<RetryResult | false> {
+    const page = { state: 'open', sessionIds: [sessionId], limit: 1 } as const;
+    const [letter] = await listDeadLetters(this.database, this.orgId, page);
+    if (!letter) return false;
+    return this.commits.submit(retryDeadLetter, this.orgId, {
+      deadLetterId: letter.dead_letter_id,
+      ifVersion: null,
+      actor: 'test',
+      reason: null,
+      nextLetterId: uuidv7(),
+      undoId: null,
+      args: null,
+      version: null,
+      successorId: uuidv7(),
+      delayMs: 0,
+      ...more,
+    });
   }
 
   claim(sessionId: string, undoId: string, leaseMs = 6000): Promise<ClaimResult> {

@@ -191,12 +191,20 @@ CREATE TABLE undolog_dead_letters (
   state text NOT NULL CHECK (state IN ('open', 'closed')),
   code text NOT NULL,
   halted_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  -- Raised whenever the letter changes, so that a person acts on what was seen.
+  version integer NOT NULL DEFAULT 1,
   closed_at timestamptz,
+  closed_by text,
+  closed_as text CHECK (closed_as IN ('retry', 'skip', 'resolve', 'confirm', 'rollback_abandoned')),
+  -- What the person gave with it, as JSON.
+  closing_reason bytea,
+  evidence bytea,
   -- When its job reached the dead-letter queue; the sweep announces those that are still NULL.
   announced_at timestamptz,
   PRIMARY KEY (dead_letter_id, org_id),
   FOREIGN KEY (session_id, org_id) REFERENCES undolog_sessions,
-  CHECK ((state = 'closed') = (closed_at IS NOT NULL)),
+  CHECK ((state = 'closed') = (closed_at IS NOT NULL) AND (state = 'closed') = (closed_as IS NOT NULL)
+    AND (state = 'closed') = (closed_by IS NOT NULL)),
   CHECK ((undo_id IS NULL) = (child_session_id IS NOT NULL))
 );
 CREATE UNIQUE INDEX undolog_dead_letters_open ON undolog_dead_letters (session_id, org_id) WHERE state = 'open';

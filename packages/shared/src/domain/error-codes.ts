@@ -69,6 +69,16 @@ export const ERROR_CODES = {
     meaning: 'Another effect of the session holds this stack position.',
   },
   stack_full: { status: 409, title: 'Stack full', meaning: 'No stack position above the highest one is left.' },
+  dead_letter_closed: {
+    status: 409,
+    title: 'Dead letter closed',
+    meaning: 'Somebody has acted on this dead letter already; its session goes on, or has ended.',
+  },
+  outcome_unknown: {
+    status: 409,
+    title: 'Outcome unknown',
+    meaning: 'A call of this undo may have taken effect: it can be retried as it is, but not with other arguments.',
+  },
   compensation_immutable: {
     status: 409,
     title: 'Compensation immutable',
@@ -83,6 +93,11 @@ export const ERROR_CODES = {
     status: 409,
     title: 'Secret already shown',
     meaning: 'The answer to this Idempotency-Key held a secret, which is shown only once.',
+  },
+  dead_letter_changed: {
+    status: 412,
+    title: 'Dead letter changed',
+    meaning: 'The dead letter is no longer the version that `If-Match` names; nothing was changed. Read it again.',
   },
   body_too_large: { status: 413, title: 'Body too large', meaning: 'The body is larger than 8 MiB.' },
   unsupported_media_type: {
@@ -124,6 +139,11 @@ export const ERROR_CODES = {
     status: 422,
     title: 'Unresolved reference',
     meaning: 'An `$args` pointer of the compensation finds nothing in the arguments.',
+  },
+  unknown_undo: {
+    status: 422,
+    title: 'Unknown undo',
+    meaning: 'There is no entry of this session that this can be done to, or `undo_id` names none.',
   },
   unknown_effect: {
     status: 422,

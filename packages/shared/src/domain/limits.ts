@@ -40,6 +40,9 @@ export const MAX_ANSWER_BYTES = 64 * 1024;
 
 export const DEFAULT_PAGE_SIZE = 50;
 export const MAX_PAGE_SIZE = 200;
+/** Dead letters that one bulk request works on. */
+export const MAX_BULK_LETTERS = 1000;
+export const MAX_BULK_PER_SECOND = 1000;
 
 /** CloudEvents of one batch. */
 export const MAX_EVENTS = 500;

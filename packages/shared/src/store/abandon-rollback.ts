@@ -30,7 +30,8 @@ WITH before AS MATERIALIZED (
     wake_at = CASE WHEN b.resumes THEN clock_timestamp() ELSE s.wake_at END, updated_at = clock_timestamp()
   FROM before b WHERE s.org_id = b.org_id AND s.session_id = b.session_id
 ), letter AS (
-  UPDATE undolog_dead_letters d SET state = 'closed', closed_at = clock_timestamp()
+  UPDATE undolog_dead_letters d SET state = 'closed', closed_at = clock_timestamp(), closed_by = $6,
+    closed_as = 'rollback_abandoned', version = version + 1
   FROM before b WHERE b.resumes AND d.org_id = b.org_id AND d.session_id = b.session_id AND d.state = 'open'
 ), standing AS (
   UPDATE undolog_undo_stack u SET state = 'skipped', reason = $7

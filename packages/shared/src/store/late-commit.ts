@@ -70,7 +70,7 @@ const PROMISE = `UPDATE undolog_undo_stack SET successor_id = $3 WHERE org_id = 
 // in flight goes on once that try is over. An active one is rolled back once more, for this entry alone.
 const REOPEN = `
 WITH letter AS (
-  UPDATE undolog_dead_letters SET undo_id = $4
+  UPDATE undolog_dead_letters SET undo_id = $4, version = version + 1
   WHERE org_id = $1 AND session_id = $2 AND undo_id = $3 AND state = 'open'
 ), due AS MATERIALIZED (
   SELECT s.org_id, s.session_id, s.state, e.stack_position, u.undo_id AS top_in_flight

@@ -26,4 +26,12 @@ export const UUID_PATTERN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export const timestamp = z.string().meta({ format: 'date-time', description: 'RFC 3339, UTC, with microseconds.' });
 
+const TIMESTAMP_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)$/;
+
+/** A time that a client gives. */
+export const instant = z
+  .string()
+  .refine((text) => TIMESTAMP_PATTERN.test(text) && !Number.isNaN(Date.parse(text)), 'must be an RFC 3339 time')
+  .meta({ format: 'date-time', description: 'RFC 3339.' });
+
 export const uuid = z.string().meta({ format: 'uuid' });

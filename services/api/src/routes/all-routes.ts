@@ -2,6 +2,8 @@ import type { Route } from '../route.js';
 import { auditRoutes } from './audit.js';
 import { compensationPauseRoutes } from './compensation-pause.js';
 import { compensationRoutes } from './compensations.js';
+import { deadLetterActionRoutes } from './dead-letter-actions.js';
+import { deadLetterBulkRoutes } from './dead-letter-bulk.js';
 import { deadLetterRoutes } from './dead-letters.js';
 import { eventRoutes } from './events.js';
 import { effectReportRoutes } from './effect-reports.js';
@@ -24,6 +26,8 @@ export const ORG_ROUTES: readonly Route[] = [
   ...compensationRoutes,
   ...compensationPauseRoutes,
   ...deadLetterRoutes,
+  ...deadLetterActionRoutes,
+  ...deadLetterBulkRoutes,
   ...auditRoutes,
   ...streamRoutes,
   ...keyRoutes,
