@@ -38,6 +38,11 @@ const rooms = [
     packages: ['zod', 'pino', 'prom-client', 'uuid', 'ipaddr\\.js'],
     node: true,
   }),
+  room('vendor-asks-and-calls', `${SHARED}/vendor/`, 'The only way out to a vendor, for every process.', {
+    paths: [`${SHARED}/(domain|store|runtime)/`],
+    packages: ['undici', 'standardwebhooks'],
+    node: true,
+  }),
   room('process-opens-the-rooms', `${SHARED}/process/`, 'It puts the rooms together for a service, and asks none.', {
     paths: [`${SHARED}/(domain|store|queue|runtime)/`],
   }),

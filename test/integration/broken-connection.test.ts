@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createVendorClient, type VendorClient } from '@undolog/compensator/compensation-call';
+import { createVendorClient, type VendorClient } from '@undolog/shared/vendor/compensation-call';
 import type { Exchange } from '@undolog/shared/domain/verdict';
 import { parseEgressPolicy } from '@undolog/shared/runtime/egress-policy';
 import { OddVendor } from '../support/odd-vendor.js';

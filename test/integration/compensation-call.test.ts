@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createVendorClient, type VendorClient } from '@undolog/compensator/compensation-call';
+import { createVendorClient, type VendorClient } from '@undolog/shared/vendor/compensation-call';
 import { classify } from '@undolog/shared/domain/classify';
 import type { Compensation } from '@undolog/shared/domain/compensation';
 import type { Exchange } from '@undolog/shared/domain/verdict';

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createVendorClient, type VendorClient } from '@undolog/compensator/compensation-call';
-import { askOnce, confirmDone, confirmUrl } from '@undolog/compensator/confirm';
+import { createVendorClient, type VendorClient } from '@undolog/shared/vendor/compensation-call';
+import { confirmDone } from '@undolog/compensator/confirm';
+import { askOnce, confirmUrl } from '@undolog/shared/vendor/ask-record';
 import type { ConfirmSpec } from '@undolog/shared/domain/compensation';
 import { parseEgressPolicy } from '@undolog/shared/runtime/egress-policy';
 import { OddVendor, type Treatment } from '../support/odd-vendor.js';

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import tls, { type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createVendorClient, type VendorClient } from '@undolog/compensator/compensation-call';
+import { createVendorClient, type VendorClient } from '@undolog/shared/vendor/compensation-call';
 import type { Exchange } from '@undolog/shared/domain/verdict';
 import { parseEgressPolicy } from '@undolog/shared/runtime/egress-policy';
 import { OddVendor } from '../support/odd-vendor.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, Socket, type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createVendorClient, type VendorClient } from '@undolog/compensator/compensation-call';
+import { createVendorClient, type VendorClient } from '@undolog/shared/vendor/compensation-call';
 import type { Exchange } from '@undolog/shared/domain/verdict';
 import { parseEgressPolicy } from '@undolog/shared/runtime/egress-policy';
 import { OddVendor } from '../support/odd-vendor.js';

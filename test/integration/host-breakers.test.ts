@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HostBreakers } from '@undolog/compensator/host-breakers';
-import type { VendorClient } from '@undolog/compensator/compensation-call';
+import type { VendorClient } from '@undolog/shared/vendor/compensation-call';
 import type { Tried } from '@undolog/compensator/call-vendor';
 import type { Exchange, Settlement } from '@undolog/shared/domain/verdict';
 import { DONE, openStoreWorld, REFUSED, UNCONFIRMED, type StoreWorld } from '../support/store-world.js';

@@ -6,11 +6,13 @@ import { hashOfSecret, makeKey } from '@undolog/api/api-key';
 import { createApp } from '@undolog/api/app';
 import { createHttpServer } from '@undolog/api/http-server';
 import type { Resources } from '@undolog/api/resources';
+import { parseEgressPolicy } from '@undolog/shared/runtime/egress-policy';
 import { createLogger } from '@undolog/shared/runtime/logger';
 import { createMetrics } from '@undolog/shared/runtime/metrics';
 import { createVault } from '@undolog/shared/runtime/vault';
 import type { Database, Statement } from '@undolog/shared/store/database';
 import { GroupCommit } from '@undolog/shared/store/group-commit';
+import { createVendorClient } from '@undolog/shared/vendor/compensation-call';
 
 export const ADMIN_TOKEN = 'an admin token'.replaceAll(' ', '-');
 
@@ -89,6 +91,11 @@ export async function stage(
     commits,
     queue: { wake: (wakeUp) => void woken.push(wakeUp) },
     faultOfUrl: () => Promise.resolve(undefined),
+    vendor: {
+      client: createVendorClient({ egress: parseEgressPolicy(''), connectionsPerOrigin: 1 }),
+      findCompensation: () => Promise.reject(new Error('no compensation was expected')),
+      findCredentials: () => Promise.reject(new Error('no credentials were expected')),
+    },
     readiness: () => Promise.resolve({ ready: false, body: { status: 'unavailable' } }),
     closing: new AbortController().signal,
   });

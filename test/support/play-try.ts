@@ -1,4 +1,4 @@
-import type { VendorClient } from '@undolog/compensator/compensation-call';
+import type { VendorClient } from '@undolog/shared/vendor/compensation-call';
 import { tryEntry } from '@undolog/compensator/try-entry';
 import type { Compensation } from '@undolog/shared/domain/compensation';
 import { JsonText } from '@undolog/shared/domain/json-text';

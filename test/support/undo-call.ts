@@ -1,5 +1,5 @@
 import { DEFAULT_RETRY, type Compensation } from '@undolog/shared/domain/compensation';
-import type { UndoCall } from '@undolog/compensator/compensation-call';
+import type { UndoCall } from '@undolog/shared/vendor/compensation-call';
 
 /** A compensation as the registry gives it: everything is at its default but what the test names. */
 export function compensation(spec: Partial<Compensation> & Pick<Compensation, 'url'>): Compensation {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fillTemplate } from '@undolog/compensator/url-template';
+import { fillTemplate } from '@undolog/shared/vendor/url-template';
 import { compensation, undoCall } from '../support/undo-call.js';
 
 const BASE = 'https://vendor.example';

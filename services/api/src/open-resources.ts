@@ -2,6 +2,9 @@ import { openProcess, type Process } from '@undolog/shared/process/open-process'
 import type { Config } from '@undolog/shared/runtime/config';
 import { checkUrlResolved, parseEgressPolicy } from '@undolog/shared/runtime/egress-policy';
 import type { Logger } from '@undolog/shared/runtime/logger';
+import { cacheCompensations } from '@undolog/shared/vendor/compensation-cache';
+import { createVendorClient } from '@undolog/shared/vendor/compensation-call';
+import { openCredentials } from '@undolog/shared/vendor/credentials';
 import { apiReadiness } from './readiness.js';
 import type { Resources } from './resources.js';
 
@@ -22,14 +25,21 @@ export interface OpenResources extends Resources, Pick<Process, 'queueKind' | 'c
 export function openResources(config: Config, logger: Logger): OpenResources {
   const process = openProcess(config, TRAITS, (err) => logger.warn({ err }, err.message));
   const egress = parseEgressPolicy(config.egressAllow);
+  const client = createVendorClient({ egress, connectionsPerOrigin: 4 });
+  const findCompensation = cacheCompensations(process.database);
+  const findCredentials = openCredentials(process.database);
   const closing = new AbortController();
   return {
     ...process,
     config,
     logger,
+    vendor: { client, findCompensation, findCredentials },
     faultOfUrl: (url) => checkUrlResolved(egress, url),
     readiness: () => apiReadiness(process),
     closing: closing.signal,
     endStreams: () => closing.abort(),
+    async close() {
+      await Promise.all([process.close(), client.close()]);
+    },
   };
 }

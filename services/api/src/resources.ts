@@ -5,6 +5,7 @@ import type { Logger } from '@undolog/shared/runtime/logger';
 import type { Metrics } from '@undolog/shared/runtime/metrics';
 import type { Database } from '@undolog/shared/store/database';
 import type { GroupCommit } from '@undolog/shared/store/group-commit';
+import type { VendorAccess } from './ask-vendor.js';
 
 /** What the routes work with. `main.ts` opens it, `createApp` is handed it, tests bring their own. */
 export interface Resources {
@@ -16,6 +17,7 @@ export interface Resources {
   readonly queue: { wake(wakeUp: WakeUp): void };
   /** Why a compensation may not call this address, or undefined when it may. */
   readonly faultOfUrl: (url: string) => Promise<string | undefined>;
+  readonly vendor: VendorAccess;
   readonly readiness: () => Promise<Readiness>;
   /** Aborted when the process stops: answers that would go on for ever end. */
   readonly closing: AbortSignal;

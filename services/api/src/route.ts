@@ -65,6 +65,8 @@ export interface Route {
   readonly query?: z.ZodType;
   /** It has transactions of its own, whose repetition changes nothing; an Idempotency-Key's record commits beside them. */
   readonly settlesApart?: boolean;
+  /** How long its answer may take; by default as long as any that only needs Postgres. */
+  readonly mayTakeMs?: number;
   readonly answers: Readonly<Record<number, Answer>>;
   /** What it may refuse with, beyond what any route may. */
   readonly refusals: readonly ErrorCodeName[];

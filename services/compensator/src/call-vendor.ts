@@ -4,8 +4,9 @@ import type { AttemptOutcome, Exchange, Verdict } from '@undolog/shared/domain/v
 import { monotonicMs, nowMs, random } from '@undolog/shared/runtime/clock';
 import type { ClaimedEntry } from '@undolog/shared/store/claim-entries';
 import type { SettleEntry } from '@undolog/shared/store/settle-entries';
-import type { UndoCall, VendorClient } from './compensation-call.js';
-import { askOnce, confirmDone, locationOf, type Agreement } from './confirm.js';
+import type { UndoCall, VendorClient } from '@undolog/shared/vendor/compensation-call';
+import { askOnce, type Agreement } from '@undolog/shared/vendor/ask-record';
+import { confirmDone, locationOf } from './confirm.js';
 import { answerHash, isReplay } from './replay.js';
 import { ANSWERED, CONFIRMED, HANDED_OVER, unconfirmed } from './settlements.js';
 

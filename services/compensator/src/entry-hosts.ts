@@ -2,7 +2,7 @@ import { hostOf } from '@undolog/shared/domain/compensation';
 import type { Database } from '@undolog/shared/store/database';
 import { readEntryCompensation } from '@undolog/shared/store/read-entry-compensation';
 import type { WakeUpPayload } from '@undolog/shared/wire/jobs';
-import type { FindCompensation } from './compensation-cache.js';
+import type { FindCompensation } from '@undolog/shared/vendor/compensation-cache';
 
 const MAX_KEPT = 10_000;
 

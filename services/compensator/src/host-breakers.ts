@@ -13,7 +13,7 @@ import { changeBreaker } from '@undolog/shared/store/change-breaker';
 import type { Database } from '@undolog/shared/store/database';
 import { findOpenBreakers } from '@undolog/shared/store/read-breakers';
 import type { Tried } from './call-vendor.js';
-import type { VendorClient } from './compensation-call.js';
+import type { VendorClient } from '@undolog/shared/vendor/compensation-call';
 import { evidenceOf, watchHost } from './host-evidence.js';
 
 /** How long a breaker that another process opened may stay unknown to this one. */

@@ -1,6 +1,6 @@
 import type { Exchange } from '@undolog/shared/domain/verdict';
 import type { Tried } from './call-vendor.js';
-import type { VendorClient } from './compensation-call.js';
+import type { VendorClient } from '@undolog/shared/vendor/compensation-call';
 
 /** What a step says of the host that it called; `failed`: no whole answer came, or one of 5xx. */
 export type Evidence = 'answered' | 'failed' | 'none';

@@ -7,11 +7,11 @@ import type { GroupCommit } from '@undolog/shared/store/group-commit';
 import { readLookup, type PendingLookup } from '@undolog/shared/store/read-lookup';
 import { settleLookup, type SettleLookup } from '@undolog/shared/store/settle-lookup';
 import type { WakeUpPayload } from '@undolog/shared/wire/jobs';
-import type { FindCompensation } from './compensation-cache.js';
-import type { VendorClient } from './compensation-call.js';
-import type { FindCredentials } from './credentials.js';
-import { lookUp, type LookedUp } from './lookup.js';
-import { childTraceparent } from './trace-context.js';
+import type { FindCompensation } from '@undolog/shared/vendor/compensation-cache';
+import type { VendorClient } from '@undolog/shared/vendor/compensation-call';
+import type { FindCredentials } from '@undolog/shared/vendor/credentials';
+import { lookUp, type LookedUp } from '@undolog/shared/vendor/lookup';
+import { childTraceparent } from '@undolog/shared/vendor/trace-context';
 
 export interface LookupResources {
   readonly database: Database;

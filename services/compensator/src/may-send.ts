@@ -3,7 +3,7 @@ import type { Compensation } from '@undolog/shared/domain/compensation';
 import type { Settlement } from '@undolog/shared/domain/verdict';
 import { nowMs, random } from '@undolog/shared/runtime/clock';
 import type { ClaimedEntry } from '@undolog/shared/store/claim-entries';
-import type { Agreement } from './confirm.js';
+import type { Agreement } from '@undolog/shared/vendor/ask-record';
 import { unconfirmed } from './settlements.js';
 
 type Times = Pick<ClaimedEntry, 'effectAgeMs' | 'keyAgeMs'>;

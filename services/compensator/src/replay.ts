@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Exchange } from '@undolog/shared/domain/verdict';
-import type { UndoCall } from './compensation-call.js';
+import type { UndoCall } from '@undolog/shared/vendor/compensation-call';
 
 /** Bodies that a vendor sends with any error; that two are alike tells nothing. */
 const EMPTY_BODIES = new Set(['', '{}', '[]', 'null', '""']);

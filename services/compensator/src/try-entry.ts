@@ -1,29 +1,22 @@
 import type { Compensation } from '@undolog/shared/domain/compensation';
 import type { JsonText } from '@undolog/shared/domain/json-text';
 import { afterLookup } from '@undolog/shared/domain/lookup';
-import { bindResult } from '@undolog/shared/domain/references';
 import type { Settlement } from '@undolog/shared/domain/verdict';
 import { nowMs, random } from '@undolog/shared/runtime/clock';
 import type { ClaimedEntry } from '@undolog/shared/store/claim-entries';
 import { callVendor, type CallContext, type Tried } from './call-vendor.js';
-import type { UndoCall } from './compensation-call.js';
-import { askOnce, confirmDone, confirmUrl, type Agreement } from './confirm.js';
-import { lookUp } from './lookup.js';
+import type { UndoCall } from '@undolog/shared/vendor/compensation-call';
+import { askOnce, confirmUrl, type Agreement } from '@undolog/shared/vendor/ask-record';
+import { boundBody } from '@undolog/shared/vendor/bound-body';
+import { confirmDone } from './confirm.js';
+import { lookUp } from '@undolog/shared/vendor/lookup';
 import { isTooLate, whyNotSent } from './may-send.js';
 import { CONFIRMED, HANDED_OVER, unconfirmed } from './settlements.js';
-import { childTraceparent } from './trace-context.js';
+import { childTraceparent } from '@undolog/shared/vendor/trace-context';
 
 export interface TryContext extends CallContext {
   /** Commits the row of a try that the claim has not opened. @returns false when the claim is lost. */
   openAttempt(found: JsonText | null): Promise<boolean>;
-}
-
-/** The arguments as they are sent, the same text on every try; undefined when the call's result is not known. */
-function boundBody(entry: ClaimedEntry, result: JsonText | null): string | undefined {
-  if (!entry.needsResult) return entry.args.text;
-  if (result === null) return undefined;
-  const bound = bindResult(entry.args.text, result.text);
-  return bound.ok ? bound.text : undefined;
 }
 
 function callOf(entry: ClaimedEntry, spec: Compensation, body: string): UndoCall {

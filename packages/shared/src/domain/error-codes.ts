@@ -140,6 +140,11 @@ export const ERROR_CODES = {
     title: 'Unresolved reference',
     meaning: 'An `$args` pointer of the compensation finds nothing in the arguments.',
   },
+  no_confirm: {
+    status: 422,
+    title: 'No confirm',
+    meaning: 'The compensation of this entry does not say how its vendor can be asked.',
+  },
   unknown_undo: {
     status: 422,
     title: 'Unknown undo',

@@ -55,8 +55,9 @@ export const EFFECT_TRANSITIONS: TransitionTable<EffectState> = {
   // A commit after `not_applied` is taken back while the session is active.
   failed: ['committed'],
   compensating: ['compensated', 'compensation_failed', 'compensation_unconfirmed'],
-  compensation_failed: ['compensating'],
-  compensation_unconfirmed: ['compensating'],
+  // To compensated: a person had the vendor's record asked again, and it shows the undo.
+  compensation_failed: ['compensating', 'compensated'],
+  compensation_unconfirmed: ['compensating', 'compensated'],
   compensated: ['compensating'],
 };
 
@@ -64,7 +65,7 @@ export const UNDO_TRANSITIONS: TransitionTable<UndoState> = {
   pending: ['active', 'running', 'skipped'],
   active: ['running', 'skipped'],
   running: ['compensated', 'failed', 'unconfirmed', 'skipped'],
-  failed: ['running', 'skipped'],
+  failed: ['running', 'skipped', 'compensated'],
   unconfirmed: ['running', 'skipped', 'compensated'],
   compensated: [],
   skipped: [],

@@ -149,3 +149,7 @@ export const bulkAnswer = z
     as_of: timestamp.optional(),
   })
   .meta({ id: 'BulkAnswer' });
+
+export const confirmAnswer = z
+  .object({ confirmed: z.boolean(), state: z.enum(SESSION_STATES) })
+  .meta({ id: 'ConfirmAnswer' });

@@ -4,6 +4,7 @@ import { compensationPauseRoutes } from './compensation-pause.js';
 import { compensationRoutes } from './compensations.js';
 import { deadLetterActionRoutes } from './dead-letter-actions.js';
 import { deadLetterBulkRoutes } from './dead-letter-bulk.js';
+import { deadLetterConfirmRoutes } from './dead-letter-confirm.js';
 import { deadLetterRoutes } from './dead-letters.js';
 import { eventRoutes } from './events.js';
 import { effectReportRoutes } from './effect-reports.js';
@@ -27,6 +28,7 @@ export const ORG_ROUTES: readonly Route[] = [
   ...compensationPauseRoutes,
   ...deadLetterRoutes,
   ...deadLetterActionRoutes,
+  ...deadLetterConfirmRoutes,
   ...deadLetterBulkRoutes,
   ...auditRoutes,
   ...streamRoutes,

@@ -24,7 +24,8 @@ function versionOf({ 'if-match': ifMatch }: IncomingHttpHeaders): number | null 
   return version === undefined ? NO_VERSION : Number(version);
 }
 
-function actionOf({ caller, headers, params }: RequestContext): Omit<LetterAction, 'reason'> {
+/** What every action on a letter holds, whatever it does. */
+export function actionOf({ caller, headers, params }: RequestContext): Omit<LetterAction, 'reason'> {
   return {
     deadLetterId: params['dead_letter_id']!,
     ifVersion: versionOf(headers),
@@ -33,7 +34,8 @@ function actionOf({ caller, headers, params }: RequestContext): Omit<LetterActio
   };
 }
 
-function replyOf(result: ResumeResult | LetterRefusal): Reply {
+/** How an action went that lets the unwind go on. */
+export function replyOf(result: ResumeResult | LetterRefusal): Reply {
   switch (result.outcome) {
     case 'resumed':
       return answer(202, { session_id: result.sessionId, state: result.state }, { wake: result.wake });

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP, type Socket } from 'node:net';
 import { buildConnector } from 'undici';
-import { isAddressAllowed, type EgressPolicy } from '@undolog/shared/runtime/egress-policy';
+import { isAddressAllowed, type EgressPolicy } from '../runtime/egress-policy.js';
 
 /** The policy refuses where this request would go; nothing was sent. */
 export class EgressBlocked extends Error {

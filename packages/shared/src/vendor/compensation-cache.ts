@@ -1,7 +1,7 @@
-import type { Compensation } from '@undolog/shared/domain/compensation';
-import { UnreadableValue, type UnsealFault } from '@undolog/shared/domain/vault';
-import type { Database } from '@undolog/shared/store/database';
-import { readCompensation } from '@undolog/shared/store/read-compensations';
+import type { Compensation } from '../domain/compensation.js';
+import { UnreadableValue, type UnsealFault } from '../domain/vault.js';
+import type { Database } from '../store/database.js';
+import { readCompensation } from '../store/read-compensations.js';
 
 const MAX_KEPT = 10_000;
 

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Dispatcher } from 'undici';
-import { MAX_ANSWER_BYTES } from '@undolog/shared/domain/limits';
-import type { Exchange } from '@undolog/shared/domain/verdict';
+import { MAX_ANSWER_BYTES } from '../domain/limits.js';
+import type { Exchange } from '../domain/verdict.js';
 import { answerText } from './answer-text.js';
 import { EgressBlocked } from './egress-connector.js';
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { TRACEPARENT } from '@undolog/shared/domain/traceparent';
+import { TRACEPARENT } from '../domain/traceparent.js';
 
 /** A span of our own in the trace of the registration, or in a new trace where it named none (W3C Trace Context). */
 export function childTraceparent(parent: string | null): string {

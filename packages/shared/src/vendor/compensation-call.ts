@@ -1,8 +1,8 @@
 import { Agent } from 'undici';
-import type { Compensation } from '@undolog/shared/domain/compensation';
-import { effectKey, undoKey } from '@undolog/shared/domain/effect-key';
-import type { Exchange } from '@undolog/shared/domain/verdict';
-import type { EgressPolicy } from '@undolog/shared/runtime/egress-policy';
+import type { Compensation } from '../domain/compensation.js';
+import { effectKey, undoKey } from '../domain/effect-key.js';
+import type { Exchange } from '../domain/verdict.js';
+import type { EgressPolicy } from '../runtime/egress-policy.js';
 import { NO_CREDENTIALS, type Credentials } from './credentials.js';
 import { createEgressConnector } from './egress-connector.js';
 import { exchange } from './exchange.js';

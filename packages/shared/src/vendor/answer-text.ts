@@ -1,5 +1,5 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
-import { MAX_ANSWER_BYTES } from '@undolog/shared/domain/limits';
+import { MAX_ANSWER_BYTES } from '../domain/limits.js';
 
 /** Nobody asked for these; but a vendor may compress whatever it likes, and a refusal behind it must not be missed. */
 const DECODERS = new Map([

@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { nowDate } from '@undolog/shared/runtime/clock';
+import { nowDate } from '../runtime/clock.js';
 
 /**
  * The headers of Standard Webhooks, names and values in turn: a signature per secret that is live, so that a receiver

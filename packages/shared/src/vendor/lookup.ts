@@ -1,4 +1,4 @@
-import { judgeLookup, type Looked } from '@undolog/shared/domain/lookup';
+import { judgeLookup, type Looked } from '../domain/lookup.js';
 import type { UndoCall, VendorClient } from './compensation-call.js';
 import { fillTemplate } from './url-template.js';
 

@@ -1,10 +1,10 @@
-import type { Compensation } from '@undolog/shared/domain/compensation';
-import type { UnreadableCode } from '@undolog/shared/domain/settlement';
-import type { Unsealed } from '@undolog/shared/domain/vault';
-import { monotonicMs } from '@undolog/shared/runtime/clock';
-import type { Database } from '@undolog/shared/store/database';
-import { readSecrets } from '@undolog/shared/store/read-secrets';
-import { readSigningSecrets } from '@undolog/shared/store/read-signing-secrets';
+import type { Compensation } from '../domain/compensation.js';
+import type { UnreadableCode } from '../domain/settlement.js';
+import type { Unsealed } from '../domain/vault.js';
+import { monotonicMs } from '../runtime/clock.js';
+import type { Database } from '../store/database.js';
+import { readSecrets } from '../store/read-secrets.js';
+import { readSigningSecrets } from '../store/read-signing-secrets.js';
 
 /** What the calls of one org carry beside what their compensation says in the clear. */
 export interface Credentials {

@@ -1,5 +1,5 @@
-import { effectKey } from '@undolog/shared/domain/effect-key';
-import { JsonText, memberOf, nodeOf, nodeText, nodeValue, type JsonNode } from '@undolog/shared/domain/json-text';
+import { effectKey } from '../domain/effect-key.js';
+import { JsonText, memberOf, nodeOf, nodeText, nodeValue, type JsonNode } from '../domain/json-text.js';
 import type { UndoCall } from './compensation-call.js';
 
 const PLACEHOLDER = /\{([^{}]*)\}/g;
