@@ -3,7 +3,9 @@ import type { Settlement } from '@undolog/shared/domain/verdict';
 import { uuidv7 } from '@undolog/shared/runtime/clock';
 import { commitEffect } from '@undolog/shared/store/commit-effect';
 import { completeSession } from '@undolog/shared/store/complete-session';
+import { listDeadLetters } from '@undolog/shared/store/dead-letters';
 import { deleteOldSessions } from '@undolog/shared/store/delete-old-sessions';
+import { resolveDeadLetter } from '@undolog/shared/store/resolve-dead-letter';
 import { checkStateMoves } from '../support/state-moves.js';
 import { DONE, json, openStoreWorld, REFUSED, type StoreWorld } from '../support/store-world.js';
 
@@ -34,11 +36,11 @@ async function unwound(settlement: Settlement): Promise<string> {
 
 /** As a person ends a halted session. */
 async function resolve(sessionId: string): Promise<void> {
-  await world.rows(
-    `UPDATE undolog_dead_letters SET state = 'closed', closed_at = clock_timestamp() WHERE org_id = $1 AND session_id = $2`,
-    sessionId,
-  );
-  await world.rows(`UPDATE undolog_sessions SET state = 'resolved' WHERE org_id = $1 AND session_id = $2`, sessionId);
+  const page = { state: 'open', sessionIds: [sessionId], limit: 1 } as const;
+  const [letter] = await listDeadLetters(world.database, world.orgId, page);
+  const action = { deadLetterId: letter!.dead_letter_id, ifVersion: null, actor: 'test' };
+  const input = { ...action, reason: json('by hand'), evidence: null };
+  expect(await world.commits.submit(resolveDeadLetter, world.orgId, input)).toMatchObject({ outcome: 'resolved' });
 }
 
 /** Moves all that has happened to the session into the past. */

@@ -8,6 +8,7 @@ import { findExpiredSessions } from '@undolog/shared/store/expired-sessions';
 import { failSession } from '@undolog/shared/store/fail-session';
 import type { GroupCommit } from '@undolog/shared/store/group-commit';
 import { forgetOldAnswers } from '@undolog/shared/store/idempotency';
+import { keepSealed } from './audit-sealing.js';
 import type { DeadLetterAnnouncer } from './dead-letter.js';
 import { keepFor } from './retention.js';
 import { warnInTime } from './undo-windows.js';
@@ -84,7 +85,7 @@ export function startSweeper(resources: SweeperResources): Sweeper {
   }
 
   const duties = [expireLeases, wakeDue, wakeLookups, announceDeadLetters, () => forgetOldAnswers(database)];
-  duties.push(warnInTime(database, metrics));
+  duties.push(warnInTime(database, metrics), keepSealed(database));
   if (resources.retentionDays !== undefined) duties.push(keepFor(database, resources.retentionDays));
 
   let stopped = false;

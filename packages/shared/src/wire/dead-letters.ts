@@ -3,7 +3,7 @@ import { MAX_BULK_LETTERS, MAX_BULK_PER_SECOND, MAX_REASON_CHARS } from '../doma
 import { SESSION_STATES, UNDO_STATES } from '../domain/states.js';
 import { anyJson, jsonString, type RequestBody } from './json-member.js';
 import { pageQuery } from './paging.js';
-import { instant, nameText, sessionIdText, timestamp, uuid } from './text.js';
+import { instant, nameText, sessionIdText, timestamp, uuid, uuidText } from './text.js';
 
 export const DEAD_LETTER_STATES = ['open', 'closed'] as const;
 
@@ -60,8 +60,6 @@ export const deadLetterView = z
   })
   .meta({ id: 'DeadLetter' });
 
-const undoId = uuid.regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'must be a UUID').toLowerCase();
-
 const reason = jsonString(MAX_REASON_CHARS, 'Why, in words for people.').refine(
   (json) => json.text.length > 2,
   'must not be empty',
@@ -69,7 +67,7 @@ const reason = jsonString(MAX_REASON_CHARS, 'Why, in words for people.').refine(
 
 const retry = z
   .strictObject({
-    undo_id: undoId.optional().meta({ description: 'A broken entry; by default the highest.' }),
+    undo_id: uuidText.optional().meta({ description: 'A broken entry; by default the highest.' }),
     args: anyJson('In place of those that were registered, with the same references.').optional(),
     version: nameText('Another version of the same compensation.').optional(),
     reason: reason.optional(),
@@ -81,7 +79,7 @@ export const retryBody = { schema: retry, raw: { args: true, reason: true } } sa
 const skip = z
   .strictObject({
     reason,
-    undo_id: undoId
+    undo_id: uuidText
       .optional()
       .meta({ description: 'An entry that is not settled; by default the highest broken one.' }),
   })

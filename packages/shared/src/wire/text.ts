@@ -35,3 +35,6 @@ export const instant = z
   .meta({ format: 'date-time', description: 'RFC 3339.' });
 
 export const uuid = z.string().meta({ format: 'uuid' });
+
+/** A UUID that a client gives, in lower case. */
+export const uuidText = uuid.regex(UUID_PATTERN, 'must be a UUID').toLowerCase();
