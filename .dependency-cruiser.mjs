@@ -58,6 +58,7 @@ const rooms = [
       packages: ['standardwebhooks'],
     },
   ),
+  room('client-stands-alone', '^packages/client/src/', 'It has no dependency, and runs in a browser too.', {}),
   {
     name: 'services-meet-in-postgres-and-the-queue',
     comment: 'A service imports shared and itself, never another service, a tool or the demo.',

@@ -7,6 +7,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY packages/shared/package.json packages/shared/
 COPY packages/backends/package.json packages/backends/
 COPY packages/receiver/package.json packages/receiver/
+COPY packages/client/package.json packages/client/
 COPY services/api/package.json services/api/
 COPY services/compensator/package.json services/compensator/
 COPY migrations/package.json migrations/

@@ -63,7 +63,7 @@ const RULES: readonly Rule[] = [
     name: 'time, ids and chance come from clock.ts',
     why: 'the domain gets them as arguments; what time decides, the database decides',
     appliesTo: PRODUCT,
-    except: /^packages\/shared\/src\/runtime\/clock\.ts$/,
+    except: /^packages\/(shared\/src\/runtime\/clock|client\/src\/chance)\.ts$/,
     forbidden: /\bDate\.now\b|\bnew Date\(|\bperformance\.now\b|\bMath\.random\b|\brandomUUID\b/,
     example: `const startedAt = new Date();`,
   },

@@ -45,11 +45,13 @@ describe('whichever end commits first wins for good', () => {
   });
 
   it('complete against the expiry of the lease', async () => {
+    const booked = Array.from({ length: RUNS }, () => org.booked(['/race-expiry'], { session: { lease_seconds: 60 } }));
+    // Only once all are booked does the time begin to run.
     const sessions = await Promise.all(
-      Array.from({ length: RUNS }, async () => {
-        const session = await org.booked(['/race-expiry'], { session: { lease_seconds: 60 } });
-        return { session, expiresMs: await world.leaseEndsIn(session.id, 1000) };
-      }),
+      (await Promise.all(booked)).map(async (session) => ({
+        session,
+        expiresMs: await world.leaseEndsIn(session.id, 1000),
+      })),
     );
     const statuses = await Promise.all(
       sessions.map(async ({ session, expiresMs }, n) => {
