@@ -35,7 +35,7 @@ const rooms = [
   }),
   room('runtime-serves-processes', `${SHARED}/runtime/`, 'It may read the names of the domain, but decides nothing.', {
     paths: [`${SHARED}/domain/`],
-    packages: ['zod', 'pino', 'prom-client', 'uuid', 'ipaddr\\.js'],
+    packages: ['zod', 'pino', 'prom-client', 'uuid', 'ipaddr\\.js', '@opentelemetry/[\\w-]+'],
     node: true,
   }),
   room('vendor-asks-and-calls', `${SHARED}/vendor/`, 'The only way out to a vendor, for every process.', {

@@ -97,6 +97,7 @@ export async function stage(
       findCredentials: () => Promise.reject(new Error('no credentials were expected')),
     },
     readiness: () => Promise.resolve({ ready: false, body: { status: 'unavailable' } }),
+    tracing: undefined,
     closing: new AbortController().signal,
   });
   const server = createHttpServer(app).listen(0, '127.0.0.1');

@@ -71,6 +71,7 @@ export async function play(o: {
   };
   const tried = await tryEntry(entry(o.entry), compensation({ url: 'https://vendor.test/undo', ...o.spec }), {
     client: client as VendorClient,
+    traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
     stillHeld: async () => o.held ?? true,
     async openAttempt(found) {
       log.push(found === null ? 'open' : `open with ${found.text}`);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { childTraceparent } from '@undolog/shared/vendor/trace-context';
+import { childTraceparent } from '@undolog/shared/runtime/trace-context';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 

@@ -5,6 +5,7 @@ import { executeOperation, type Work } from './execute-operation.js';
 import { idempotencyKeyOf } from './middleware/idempotency-key.js';
 import type { BodyResult } from './middleware/read-body.js';
 import { refuse, type Reply } from './reply.js';
+import { beginRequest } from './request-span.js';
 import { checkBody, checkParams, checkQuery, checkTraceparent, type Checked } from './request-input.js';
 import type { Resources } from './resources.js';
 import type { Caller, RequestFacts, Route } from './route.js';
@@ -31,6 +32,10 @@ export async function answerRoute(resources: Resources, admitted: Admitted): Pro
   if (refused) return refused;
   const body: Checked<unknown> = route.body ? checkBody(route.body, node) : { value: {} };
 
+  const traceparent = checkTraceparent(request.headers['traceparent']);
+  const { session_id: sessionId, dead_letter_id: letterId } = params;
+  const ids = { 'undolog.org_id': caller.orgId, 'undolog.session_id': sessionId, 'undolog.dead_letter_id': letterId };
+  const span = beginRequest(resources.tracing, { name: route.span, parent: traceparent, attributes: ids });
   let canonical: string | undefined;
   const canonicalBody = (): string => (canonical ??= canonicalText(node));
   const facts: RequestFacts = {
@@ -41,7 +46,8 @@ export async function answerRoute(resources: Resources, admitted: Admitted): Pro
     node,
     bodyHash: () => hash('sha256', canonicalBody(), 'buffer'),
     fingerprint: () => resources.database.vault.fingerprint(caller.orgId, canonicalBody()),
-    traceparent: checkTraceparent(request.headers['traceparent']),
+    traceparent: span.traceparent,
+    note: (attributes) => span.note(attributes),
     headers: request.headers,
   };
   const work: Work = {
@@ -53,8 +59,12 @@ export async function answerRoute(resources: Resources, admitted: Admitted): Pro
     ...(route.replay && { replay: (kept, tx) => route.replay!(kept, tx, facts) }),
   };
   const scope = key && { orgId: caller.orgId, method: 'POST', path, key, fingerprint: facts.fingerprint() };
-  const reply = await executeOperation(resources, work, scope || undefined);
-  if (reply.wake) resources.queue.wake(reply.wake);
-  for (const wakeUp of reply.wakeUps ?? []) resources.queue.wake(wakeUp);
+  const reply = await executeOperation(resources, work, scope || undefined).catch((error: unknown) => {
+    span.end();
+    throw error;
+  });
+  span.end(reply);
+  if (reply.wake) resources.queue.wake(span.carry(reply.wake));
+  for (const wakeUp of reply.wakeUps ?? []) resources.queue.wake(span.carry(wakeUp));
   return reply;
 }

@@ -9,7 +9,7 @@ import type { FindCompensation } from '@undolog/shared/vendor/compensation-cache
 import type { UndoCall, VendorClient } from '@undolog/shared/vendor/compensation-call';
 import type { FindCredentials } from '@undolog/shared/vendor/credentials';
 import { lookUp } from '@undolog/shared/vendor/lookup';
-import { childTraceparent } from '@undolog/shared/vendor/trace-context';
+import { childTraceparent } from '@undolog/shared/runtime/trace-context';
 
 /** What the api needs in order to ask a vendor; the same way out, and the same guard, as the compensators'. */
 export interface VendorAccess {

@@ -3,6 +3,7 @@ import closeWithGrace from 'close-with-grace';
 import { loadConfig } from '@undolog/shared/runtime/config';
 import { createHealthServer } from '@undolog/shared/runtime/health-server';
 import { createLogger } from '@undolog/shared/runtime/logger';
+import { openTracing } from '@undolog/shared/runtime/open-tracing';
 import { createApp } from './app.js';
 import { closeHttpServer, createHttpServer } from './http-server.js';
 import { openResources } from './open-resources.js';
@@ -13,7 +14,7 @@ const config = loadConfig();
 const logger = createLogger({ service: 'api', level: config.logLevel });
 for (const notice of config.notices) logger.warn(notice);
 
-const resources = openResources(config, logger);
+const resources = openResources(config, logger, await openTracing(config, 'undolog-api', logger));
 const server = createHttpServer(createApp(resources));
 const health = createHealthServer(resources);
 

@@ -2,6 +2,7 @@ import { openProcess, type Process } from '@undolog/shared/process/open-process'
 import type { Config } from '@undolog/shared/runtime/config';
 import { checkUrlResolved, parseEgressPolicy } from '@undolog/shared/runtime/egress-policy';
 import type { Logger } from '@undolog/shared/runtime/logger';
+import type { Tracing } from '@undolog/shared/runtime/tracing';
 import { cacheCompensations } from '@undolog/shared/vendor/compensation-cache';
 import { createVendorClient } from '@undolog/shared/vendor/compensation-call';
 import { openCredentials } from '@undolog/shared/vendor/credentials';
@@ -22,7 +23,7 @@ export interface OpenResources extends Resources, Pick<Process, 'queueKind' | 'c
 }
 
 /** Opens what the API works with. */
-export function openResources(config: Config, logger: Logger): OpenResources {
+export function openResources(config: Config, logger: Logger, tracing: Tracing | undefined): OpenResources {
   const process = openProcess(config, TRAITS, (err) => logger.warn({ err }, err.message));
   const egress = parseEgressPolicy(config.egressAllow);
   const client = createVendorClient({ egress, connectionsPerOrigin: 4 });
@@ -33,13 +34,14 @@ export function openResources(config: Config, logger: Logger): OpenResources {
     ...process,
     config,
     logger,
+    tracing,
     vendor: { client, findCompensation, findCredentials },
     faultOfUrl: (url) => checkUrlResolved(egress, url),
     readiness: () => apiReadiness(process),
     closing: closing.signal,
     endStreams: () => closing.abort(),
     async close() {
-      await Promise.all([process.close(), client.close()]);
+      await Promise.all([process.close(), client.close(), tracing?.close()]);
     },
   };
 }

@@ -3,6 +3,7 @@ import type { Config } from '@undolog/shared/runtime/config';
 import type { Readiness } from '@undolog/shared/runtime/health-server';
 import type { Logger } from '@undolog/shared/runtime/logger';
 import type { Metrics } from '@undolog/shared/runtime/metrics';
+import type { Tracing } from '@undolog/shared/runtime/tracing';
 import type { Database } from '@undolog/shared/store/database';
 import type { GroupCommit } from '@undolog/shared/store/group-commit';
 import type { VendorAccess } from './ask-vendor.js';
@@ -12,6 +13,7 @@ export interface Resources {
   readonly config: Pick<Config, 'adminToken' | 'rateLimitPerSecond'>;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  readonly tracing: Tracing | undefined;
   readonly database: Database;
   readonly commits: GroupCommit;
   readonly queue: { wake(wakeUp: WakeUp): void };

@@ -4,6 +4,7 @@ import type { ErrorCodeName } from '@undolog/shared/domain/error-codes';
 import type { JsonNode } from '@undolog/shared/domain/json-text';
 import type { Role } from '@undolog/shared/domain/roles';
 import type { Fingerprint } from '@undolog/shared/domain/vault';
+import type { RouteSpan, SpanAttributes } from '@undolog/shared/runtime/tracing';
 import type { Tx } from '@undolog/shared/store/database';
 import type { Operation } from '@undolog/shared/store/operation';
 import type { RequestBody } from '@undolog/shared/wire/json-member';
@@ -33,7 +34,10 @@ export interface RequestContext<Body = unknown, Query = unknown> {
   bodyHash(): Buffer;
   /** The same, for a body that holds what must not be guessed from its hash. */
   fingerprint(): Fingerprint;
+  /** That of the span which this request is in a trace, else that of its sender. */
   readonly traceparent: string | null;
+  /** Adds to what a trace shows of this request; no text of its sender's. */
+  readonly note: (attributes: SpanAttributes) => void;
   readonly headers: IncomingHttpHeaders;
   readonly perform: Perform;
 }
@@ -57,6 +61,8 @@ export interface Route {
   /** Beside `admin`, who may do everything. */
   readonly roles: readonly Role[];
   readonly summary: string;
+  /** It registers an effect, or starts or resumes an unwind, and is called so in a trace. */
+  readonly span?: RouteSpan;
   readonly body?: RequestBody;
   /** An absent body counts as `{}`. */
   readonly bodyOptional?: boolean;

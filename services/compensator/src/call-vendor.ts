@@ -13,6 +13,8 @@ import { ANSWERED, CONFIRMED, HANDED_OVER, unconfirmed } from './settlements.js'
 export type Attempt = NonNullable<SettleEntry['attempt']>;
 
 export interface CallContext {
+  /** What the vendor is told of the trace. */
+  readonly traceparent: string;
   readonly client: VendorClient;
   /** Asked just before the call leaves. */
   stillHeld(): Promise<boolean>;

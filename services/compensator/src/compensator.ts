@@ -6,6 +6,7 @@ import { parseEgressPolicy } from '@undolog/shared/runtime/egress-policy';
 import type { Readiness } from '@undolog/shared/runtime/health-server';
 import type { Logger } from '@undolog/shared/runtime/logger';
 import type { Metrics } from '@undolog/shared/runtime/metrics';
+import type { Tracing } from '@undolog/shared/runtime/tracing';
 import { cacheCompensations } from '@undolog/shared/vendor/compensation-cache';
 import { createVendorClient } from '@undolog/shared/vendor/compensation-call';
 import { openCredentials } from '@undolog/shared/vendor/credentials';
@@ -35,7 +36,7 @@ export interface Compensator {
 }
 
 /** Builds the process from its configuration, in the order in which its parts need each other. */
-export function openCompensator(config: Config, logger: Logger): Compensator {
+export function openCompensator(config: Config, logger: Logger, tracing: Tracing | undefined): Compensator {
   const onError = (err: Error): void => logger.error({ err }, err.message);
   const process = openProcess(config, TRAITS, onError);
   const { commits, database, metrics, queue, queueKind, queueLocation } = process;
@@ -60,6 +61,7 @@ export function openCompensator(config: Config, logger: Logger): Compensator {
     deadLetters,
     metrics,
     logger,
+    tracing,
     abandon: abandon.signal,
   });
   const lookups = { database, commits, client, findCompensation, findCredentials, abandon: abandon.signal };
@@ -68,7 +70,7 @@ export function openCompensator(config: Config, logger: Logger): Compensator {
     concurrency: slotsFor(config.concurrency),
     handle: shareFairly(
       config.concurrency,
-      (payload, seen) => (payload.task === 'lookup' ? lookForEffect(lookups, payload) : unwinder.handle(payload, seen)),
+      (job, seen) => (job.task === 'lookup' ? lookForEffect(lookups, job) : unwinder.handle(job, seen)),
       findHosts(database, findCompensation),
     ),
     onForeignJob: () => logger.warn('a job that UndoLog did not write was dropped'),
@@ -92,7 +94,7 @@ export function openCompensator(config: Config, logger: Logger): Compensator {
       clearTimeout(timer);
       claims.stop();
       breakers.stop();
-      await Promise.all([process.close(), client.close()]);
+      await Promise.all([process.close(), client.close(), tracing?.close()]);
     },
   };
 }

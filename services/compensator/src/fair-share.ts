@@ -1,10 +1,10 @@
 import { WakeAgain } from '@undolog/shared/queue/compensation-worker';
-import type { WakeUpPayload } from '@undolog/shared/wire/jobs';
+import type { WokenFor } from '@undolog/shared/queue/job';
 
 /** Runs one job. `seen`: to be called once it is known which host the entry's undo calls. */
-type Handle = (payload: WakeUpPayload, seen: (host: string) => void) => Promise<void>;
+type Handle = (payload: WokenFor, seen: (host: string) => void) => Promise<void>;
 /** Asks which host an entry's undo calls; undefined: none, or nobody can say. */
-type FindHost = (payload: WakeUpPayload) => Promise<string | undefined>;
+type FindHost = (payload: WokenFor) => Promise<string | undefined>;
 
 /** A job that finds its share taken waits for a slot of it, while one is passed on to such jobs at least this often. */
 const HOLD_MS = 250;
@@ -127,7 +127,7 @@ export function shareFairly(
   slotsPerHost: number,
   handle: Handle,
   findHost: FindHost,
-): (payload: WakeUpPayload) => Promise<void> {
+): (payload: WokenFor) => Promise<void> {
   const shares = new Map<string, Share>();
   /** How many jobs have stepped aside and are not due yet. */
   let aside = 0;
@@ -144,7 +144,7 @@ export function shareFairly(
   }
 
   /** Takes a slot. An org that calls one host only need not be asked which, unless that host lets everybody wait. */
-  async function enter(share: Share, payload: WakeUpPayload): Promise<string | undefined> {
+  async function enter(share: Share, payload: WokenFor): Promise<string | undefined> {
     let host: string | undefined;
     if (!share.fits(host) && share.hosts.size > 1) host = await findHost(payload);
     if (!share.fits(host)) {

@@ -11,7 +11,7 @@ import type { FindCompensation } from '@undolog/shared/vendor/compensation-cache
 import type { VendorClient } from '@undolog/shared/vendor/compensation-call';
 import type { FindCredentials } from '@undolog/shared/vendor/credentials';
 import { lookUp, type LookedUp } from '@undolog/shared/vendor/lookup';
-import { childTraceparent } from '@undolog/shared/vendor/trace-context';
+import { childTraceparent } from '@undolog/shared/runtime/trace-context';
 
 export interface LookupResources {
   readonly database: Database;

@@ -12,14 +12,13 @@ import { confirmDone } from './confirm.js';
 import { lookUp } from '@undolog/shared/vendor/lookup';
 import { isTooLate, whyNotSent } from './may-send.js';
 import { CONFIRMED, HANDED_OVER, unconfirmed } from './settlements.js';
-import { childTraceparent } from '@undolog/shared/vendor/trace-context';
 
 export interface TryContext extends CallContext {
   /** Commits the row of a try that the claim has not opened. @returns false when the claim is lost. */
   openAttempt(found: JsonText | null): Promise<boolean>;
 }
 
-function callOf(entry: ClaimedEntry, spec: Compensation, body: string): UndoCall {
+function callOf(entry: ClaimedEntry, spec: Compensation, body: string, { traceparent }: TryContext): UndoCall {
   return {
     spec,
     body,
@@ -28,7 +27,7 @@ function callOf(entry: ClaimedEntry, spec: Compensation, body: string): UndoCall
     effectId: entry.effectId,
     outcome: entry.effectOutcome,
     attempt: entry.attempt,
-    traceparent: childTraceparent(entry.traceparent),
+    traceparent,
   };
 }
 
@@ -94,13 +93,13 @@ export async function tryEntry(entry: ClaimedEntry, spec: Compensation, context:
   const { confirming, sawUnknown } = entry;
   let found: JsonText | null = null;
   if (spec.lookup && entry.effectOutcome === 'unknown' && !entry.found) {
-    const looked = await findEffect(entry, callOf(entry, spec, entry.args.text), context);
+    const looked = await findEffect(entry, callOf(entry, spec, entry.args.text, context), context);
     if ('settlement' in looked) return uncalled(looked.settlement);
     found = looked.found;
   }
   const body = boundBody(entry, found ?? entry.result);
   if (body === undefined) return uncalled(unconfirmed('missing_result'));
-  const call = callOf(entry, spec, body);
+  const call = callOf(entry, spec, body, context);
   if (spec.confirm && confirmUrl(call) === undefined) return uncalled(unconfirmed('missing_result'));
   if (confirming) return uncalled(await confirmDone(call, confirming, sawUnknown, context));
 

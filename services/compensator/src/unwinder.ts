@@ -4,9 +4,11 @@ import { settleUnreadable, type UnreadableCode } from '@undolog/shared/domain/se
 import type { Settlement } from '@undolog/shared/domain/verdict';
 import type { CompensationQueue } from '@undolog/shared/queue/compensation-queue';
 import { WakeAgain } from '@undolog/shared/queue/compensation-worker';
+import type { WokenFor } from '@undolog/shared/queue/job';
 import { monotonicMs, uuidv7 } from '@undolog/shared/runtime/clock';
 import type { Logger } from '@undolog/shared/runtime/logger';
 import type { Metrics } from '@undolog/shared/runtime/metrics';
+import type { Tracing } from '@undolog/shared/runtime/tracing';
 import { claimEntry, type ClaimedEntry } from '@undolog/shared/store/claim-entries';
 import { DatabaseUnavailable } from '@undolog/shared/store/database';
 import { followFamily } from '@undolog/shared/store/follow-family';
@@ -16,7 +18,6 @@ import { settleEntry, type SettleResult } from '@undolog/shared/store/settle-ent
 import type { Operation } from '@undolog/shared/store/operation';
 import { openAttempt } from '@undolog/shared/store/open-attempt';
 import { recordDone } from '@undolog/shared/store/record-done';
-import type { WakeUpPayload } from '@undolog/shared/wire/jobs';
 import type { FindCompensation } from '@undolog/shared/vendor/compensation-cache';
 import type { VendorClient } from '@undolog/shared/vendor/compensation-call';
 import type { FindCredentials } from '@undolog/shared/vendor/credentials';
@@ -24,6 +25,7 @@ import type { DeadLetterAnnouncer } from './dead-letter.js';
 import { CLAIM_LEASE_MS, type HeldClaim, type HeldClaims } from './held-claims.js';
 import type { HostBreakers } from './host-breakers.js';
 import { tryEntry, type TryContext } from './try-entry.js';
+import { unwindSpans, type UnwindSpans } from './unwind-spans.js';
 
 export interface UnwinderResources {
   readonly commits: GroupCommit;
@@ -36,6 +38,7 @@ export interface UnwinderResources {
   readonly deadLetters: DeadLetterAnnouncer;
   readonly metrics: Pick<Metrics, 'undoOutcomes' | 'unwindSeconds'>;
   readonly logger: Logger;
+  readonly tracing: Tracing | undefined;
   /** Aborted when the process can wait no longer for calls that are open. */
   readonly abandon: AbortSignal;
 }
@@ -67,12 +70,11 @@ export class Unwinder {
    * @param seen called with the host of the undo once the entry is claimed.
    * @throws {WakeAgain} when the entry's time has not come.
    */
-  async handle(
-    { org_id: orgId, session_id: sessionId, undo_id: undoId }: WakeUpPayload,
-    seen: (host: string) => void,
-  ): Promise<void> {
-    if (undoId === null) return this.#follow(orgId, sessionId);
-    const { claims, commits } = this.#resources;
+  async handle(job: WokenFor, seen: (host: string) => void): Promise<void> {
+    const { org_id: orgId, session_id: sessionId, undo_id: undoId } = job;
+    const { claims, commits, tracing } = this.#resources;
+    const spans = unwindSpans(tracing, job);
+    if (undoId === null) return this.#follow(orgId, sessionId, spans);
     const askedAtMs = monotonicMs();
     const result = await commits.submit(claimEntry, orgId, { sessionId, undoId, leaseMs: CLAIM_LEASE_MS });
     switch (result.outcome) {
@@ -86,41 +88,44 @@ export class Unwinder {
         const claim = { orgId, sessionId, undoId, fence: result.entry.fence, renewedAtMs: askedAtMs };
         claims.hold(claim);
         try {
-          return await this.#tryAndSettle(orgId, result.entry, claim, seen);
+          return await this.#tryAndSettle(orgId, result.entry, claim, spans, seen);
         } finally {
           claims.release(claim);
         }
       }
       case 'unreadable':
-        return this.#settleUnread(orgId, { sessionId, undoId, fence: result.fence }, result.fault);
+        return this.#settleUnread(orgId, { sessionId, undoId, fence: result.fence }, result.fault, spans);
       default:
         result satisfies never;
     }
   }
 
   /** A parent and its children wait for each other, not for an entry. */
-  async #follow(orgId: string, sessionId: string): Promise<void> {
+  async #follow(orgId: string, sessionId: string, spans: UnwindSpans): Promise<void> {
     const { commits, queue } = this.#resources;
     const { wake, ended } = await commits.submit(followFamily, orgId, { sessionId, deadLetterId: uuidv7() });
-    if (wake) queue.wake(wake);
-    if (ended) this.#concludeSession(orgId, sessionId, ended);
+    if (wake) queue.wake(spans.carry(wake));
+    if (ended) this.#concludeSession(orgId, sessionId, ended, spans);
   }
 
   async #tryAndSettle(
     orgId: string,
     entry: ClaimedEntry,
     claim: HeldClaim,
+    spans: UnwindSpans,
     seen: (host: string) => void,
   ): Promise<void> {
     const { abandon, breakers, claims, client, findCompensation, findCredentials, logger } = this.#resources;
     const spec = await findCompensation(orgId, entry.fnName, entry.version);
-    if ('fault' in spec) return this.#settleUnread(orgId, entry, spec.fault);
+    if ('fault' in spec) return this.#settleUnread(orgId, entry, spec.fault, spans);
     seen(hostOf(spec));
     const credentials = await findCredentials(orgId, spec);
-    if ('fault' in credentials) return this.#settleUnread(orgId, entry, credentials.fault);
+    if ('fault' in credentials) return this.#settleUnread(orgId, entry, credentials.fault, spans);
     const { sessionId, undoId, fence } = entry;
     const held = { sessionId, undoId, fence };
+    const span = spans.beginTry(entry);
     const context: Omit<TryContext, 'client'> = {
+      traceparent: span.traceparent,
       stillHeld: () => claims.stillHeld(claim),
       openAttempt: async (found) => {
         const input = { ...held, effectId: entry.effectId, leaseMs: CLAIM_LEASE_MS, found };
@@ -132,21 +137,22 @@ export class Unwinder {
       },
       signal: abandon,
     };
-    const tried = await breakers.guard({ orgId, spec, entry, client: client.carrying(credentials) }, (watched) =>
-      tryEntry(entry, spec, { ...context, client: watched }),
+    const guarded = { orgId, spec, entry, client: client.carrying(credentials) };
+    const tried = await span.around(() =>
+      breakers.guard(guarded, (watched) => tryEntry(entry, spec, { ...context, client: watched })),
     );
     if (!tried) return logger.warn({ org_id: orgId, undo_id: undoId }, 'claim lost; another worker has the entry');
     const result = await this.#persist(settleEntry, orgId, { ...held, deadLetterId: uuidv7(), ...tried });
-    this.#conclude(orgId, entry, tried.settlement, result);
+    this.#conclude(orgId, entry, tried.settlement, result, spans);
   }
 
   /** What is to be sent, or what it is to be sent with, can't be read here: nothing is called. */
-  async #settleUnread(orgId: string, entry: ClaimedIds, fault: UnreadableCode): Promise<void> {
+  async #settleUnread(orgId: string, entry: ClaimedIds, fault: UnreadableCode, spans: UnwindSpans): Promise<void> {
     const { sessionId, undoId, fence } = entry;
     this.#resources.logger.error({ org_id: orgId, undo_id: undoId, code: fault }, 'the entry can not be called');
     const settlement = settleUnreadable(fault);
     const input = { sessionId, undoId, fence, deadLetterId: uuidv7(), attempt: null, settlement };
-    this.#conclude(orgId, entry, settlement, await this.#persist(settleEntry, orgId, input));
+    this.#conclude(orgId, entry, settlement, await this.#persist(settleEntry, orgId, input), spans);
   }
 
   /** What the vendor said is written down if it can be; the fence makes repeats harmless. */
@@ -161,7 +167,7 @@ export class Unwinder {
     }
   }
 
-  #conclude(orgId: string, entry: ClaimedIds, settlement: Settlement, result: SettleResult): void {
+  #conclude(orgId: string, entry: ClaimedIds, settlement: Settlement, result: SettleResult, spans: UnwindSpans): void {
     const { logger, metrics, queue } = this.#resources;
     switch (result.outcome) {
       case 'lost_fence':
@@ -173,15 +179,16 @@ export class Unwinder {
         throw new WakeAgain(result.waitMs);
       case 'settled':
         if (settlement.kind === 'settled') metrics.undoOutcomes.inc({ state: settlement.state });
-        if (result.wake) queue.wake(result.wake);
-        if (result.ended) this.#concludeSession(orgId, entry.sessionId, result.ended);
+        if (result.wake) queue.wake(spans.carry(result.wake));
+        if (result.ended) this.#concludeSession(orgId, entry.sessionId, result.ended, spans);
         return;
       default:
         result satisfies never;
     }
   }
 
-  #concludeSession(orgId: string, sessionId: string, ended: Ended): void {
+  #concludeSession(orgId: string, sessionId: string, ended: Ended, spans: UnwindSpans): void {
+    spans.end(ended);
     const { deadLetters, logger, metrics } = this.#resources;
     if (ended.unwind_seconds !== null) metrics.unwindSeconds.observe(ended.unwind_seconds);
     const { state, dead_letter_id: deadLetterId } = ended;

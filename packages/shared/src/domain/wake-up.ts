@@ -8,4 +8,6 @@ export interface WakeUp {
   readonly fence: number;
   /** The effect of this entry is to be looked for, in a session that goes on; by default the entry is to be undone. */
   readonly task?: 'lookup';
+  /** For whoever traces: the unwinds that this is part of. Carried beside the job's data, and nothing depends on it. */
+  readonly trace?: string;
 }

@@ -1,8 +1,7 @@
 import { Worker, type ConnectionOptions, type Job } from 'bullmq';
 import type { QueueKind } from '../domain/queue-kind.js';
-import type { WakeUpPayload } from '../wire/jobs.js';
 import { openQueueBackend, type QueueLocation } from './backend.js';
-import { parsePayload } from './job.js';
+import { readJob, type WokenFor } from './job.js';
 import { COMPENSATION_QUEUE } from './names.js';
 
 /** Thrown by a job's handler: wake somebody for this entry again after `waitMs`. */
@@ -18,7 +17,7 @@ export class WakeAgain extends Error {
 export interface WorkerOptions {
   readonly location: QueueLocation;
   readonly concurrency: number;
-  handle(payload: WakeUpPayload): Promise<void>;
+  handle(job: WokenFor): Promise<void>;
   onForeignJob(): void;
   onError(error: Error): void;
 }
@@ -41,8 +40,8 @@ export function startCompensationWorker(options: WorkerOptions): CompensationWor
   const worker = new Worker(
     COMPENSATION_QUEUE,
     async (job: Job) => {
-      const payload = parsePayload(job.data);
-      if (payload) await options.handle(payload);
+      const ours = readJob(job);
+      if (ours) await options.handle(ours);
       else options.onForeignJob();
     },
     {

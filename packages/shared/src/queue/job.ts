@@ -1,14 +1,20 @@
-import type { JobsOptions } from 'bullmq';
+import type { Job, JobsOptions } from 'bullmq';
 import type { WakeUp } from '../domain/wake-up.js';
 import { wakeUpPayload, type WakeUpPayload } from '../wire/jobs.js';
+
+/** A job of ours, as a worker gets it. */
+export interface WokenFor extends WakeUpPayload {
+  readonly trace?: string | undefined;
+}
 
 export function toPayload({ orgId, sessionId, undoId, task }: WakeUp): WakeUpPayload {
   return { org_id: orgId, session_id: sessionId, undo_id: undoId, ...(task && { task }) };
 }
 
 /** @returns undefined for a job that we did not write. */
-export function parsePayload(data: unknown): WakeUpPayload | undefined {
-  return wakeUpPayload.safeParse(data).data;
+export function readJob({ data, opts }: Pick<Job<unknown>, 'data' | 'opts'>): WokenFor | undefined {
+  const payload = wakeUpPayload.safeParse(data).data;
+  return payload && { ...payload, trace: opts.telemetry?.metadata };
 }
 
 /** The backoff strategy of every job: the delay that Postgres stored. */
@@ -19,7 +25,7 @@ const POSTGRES_BACKOFF = 'postgres';
  * entry is another job, and a look for its effect yet another. A wake-up of a session has no name of its own. Finished
  * jobs are not kept at all.
  */
-export function wakeUpOptions({ undoId, fence, task }: WakeUp): JobsOptions {
+export function wakeUpOptions({ undoId, fence, task, trace }: WakeUp): JobsOptions {
   return {
     ...(undoId === null ? {} : { jobId: task ? `${undoId}-${task}` : `${undoId}-${fence}` }),
     // Budgets are columns in Postgres; BullMQ's own count must never end one.
@@ -28,5 +34,6 @@ export function wakeUpOptions({ undoId, fence, task }: WakeUp): JobsOptions {
     removeOnComplete: true,
     removeOnFail: true,
     stackTraceLimit: 0,
+    ...(trace !== undefined && { telemetry: { metadata: trace, omitContext: true } }),
   };
 }

@@ -110,6 +110,21 @@ export const VARIABLES = {
     unset: '`bull`',
     doc: 'Prefix of the queue in Redis. All processes of one installation must agree on it.',
   },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    schema: urlOf('http:', 'https:').optional(),
+    unset: 'no traces',
+    doc: 'An OpenTelemetry collector that takes OTLP over HTTP. Its other standard variables (`OTEL_SERVICE_NAME`, `OTEL_TRACES_SAMPLER`, `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_BSP_…`) count too.',
+  },
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
+    schema: urlOf('http:', 'https:').optional(),
+    unset: '`OTEL_EXPORTER_OTLP_ENDPOINT` with `/v1/traces`',
+    doc: 'The whole address for spans, where it is another one.',
+  },
+  OTEL_SDK_DISABLED: {
+    schema: z.string().max(100).optional(),
+    unset: 'not disabled',
+    doc: '`true`: no traces, whatever the other variables say.',
+  },
   LOG_LEVEL: {
     schema: z.enum(LOG_LEVELS).default('info'),
     unset: '`info`',
@@ -140,6 +155,8 @@ export interface Config {
   readonly rateLimitPerSecond: number | undefined;
   readonly databaseConnections: number;
   readonly queuePrefix: string;
+  /** Spans are sent to the collector that OpenTelemetry's variables name. */
+  readonly tracing: boolean;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   /** What an operator should read in the log at start. */
   readonly notices: readonly string[];
@@ -173,6 +190,11 @@ function readAll(env: Readonly<Record<string, string | undefined>>): Values {
   return values as Values;
 }
 
+function isTraced(values: Values): boolean {
+  const endpoint = values.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? values.OTEL_EXPORTER_OTLP_ENDPOINT;
+  return endpoint !== undefined && values.OTEL_SDK_DISABLED?.toLowerCase() !== 'true';
+}
+
 function noticesOf(values: Values): string[] {
   const notices: string[] = [];
   if (!values.UNDOLOG_ENCRYPTION_KEY) {
@@ -202,6 +224,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     rateLimitPerSecond: values.UNDOLOG_RATE_LIMIT,
     databaseConnections: values.UNDOLOG_DB_POOL,
     queuePrefix: values.UNDOLOG_QUEUE_PREFIX,
+    tracing: isTraced(values),
     logLevel: values.LOG_LEVEL,
     notices: Object.freeze(noticesOf(values)),
   });

@@ -107,6 +107,8 @@ export function readEvent(event: JsonNode, caller: Caller, resources: Resources)
       bodyHash: () => hash('sha256', canonical, 'buffer'),
       fingerprint: () => vault.fingerprint(caller.orgId, canonical),
       traceparent: checkTraceparent(traceparent),
+      // A run of events is one request of many parts: what follows shows below the span that each event named.
+      note: () => undefined,
       headers: {},
     },
     sessionId: idIn(data, 'session_id'),

@@ -72,6 +72,7 @@ const bulk = defineRoute({
   path: '/v1/dead-letters/bulk',
   roles: ['operator'],
   summary: 'Act on many dead letters, or count them first',
+  span: 'undolog.bulk',
   body: bulkBody,
   settlesApart: true,
   answers: {

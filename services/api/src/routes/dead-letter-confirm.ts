@@ -17,6 +17,7 @@ const confirm = defineRoute({
   summary: "Ask the vendor's record whether the undo took after all",
   body: emptyBody,
   bodyOptional: true,
+  span: 'undolog.confirm',
   // No transaction is open while the vendor is asked.
   settlesApart: true,
   mayTakeMs: ASK_WITHIN_MS + 2000,

@@ -64,6 +64,7 @@ export const registerEffectRoute = defineRoute({
   path: '/v1/sessions/{session_id}/effects',
   roles: ['agent'],
   summary: 'Register a tool call with its undo, before it runs',
+  span: 'undolog.register',
   body: registerEffectBody,
   answers: {
     201: { description: 'Registered: run the tool.', schema: registeredEffect },
@@ -79,7 +80,7 @@ export const registerEffectRoute = defineRoute({
     'step_index_taken',
     'stack_full',
   ],
-  async handle({ body, node, params, perform, fingerprint, traceparent, resources }) {
+  async handle({ body, node, params, perform, fingerprint, traceparent, note, resources }) {
     const compensation = bindCompensation(body, node);
     if ('refused' in compensation) return compensation.refused;
     const result = await perform(registerEffect, {
@@ -96,7 +97,10 @@ export const registerEffectRoute = defineRoute({
       traceparent,
       compensation: compensation.bound,
     });
-    resources.metrics.registrations.inc({ decision: decisionOf(result) });
+    const decision = decisionOf(result);
+    resources.metrics.registrations.inc({ decision });
+    note({ 'undolog.decision': decision });
+    if ('effectId' in result) note({ 'undolog.effect_id': result.effectId, 'undolog.undo_id': result.undoId });
     return replyOf(result);
   },
   // The agent may be told `execute` again only while it can still be true.

@@ -30,6 +30,7 @@ const rollback = defineRoute({
   path: '/v1/sessions/{session_id}/rollback',
   roles: ['agent'],
   summary: 'Undo what an active session did above a position; then it is active again',
+  span: 'undolog.rollback',
   body: rollBackSessionBody,
   answers: { 202: { description: '`compensating`; `active` where nothing is above.', schema: sessionState } },
   refusals: ['not_found', 'session_not_active', 'plan_changed'],
