@@ -18,7 +18,7 @@ export interface SweeperResources {
   readonly commits: GroupCommit;
   readonly queue: Pick<CompensationQueue, 'wakeAll'>;
   readonly deadLetters: DeadLetterAnnouncer;
-  readonly metrics: Pick<Metrics, 'sweepRescues' | 'undoDeadlinesNear'>;
+  readonly metrics: Pick<Metrics, 'sweepFailures' | 'sweepRescues' | 'sweptAt' | 'undoDeadlinesNear'>;
   readonly sweepMs: number;
   readonly retentionDays: number | undefined;
   readonly onError: (error: Error) => void;
@@ -90,8 +90,13 @@ export function startSweeper(resources: SweeperResources): Sweeper {
 
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
+  const failed = (error: Error): void => {
+    metrics.sweepFailures.inc();
+    resources.onError(error);
+  };
   async function sweep(): Promise<void> {
-    for (const duty of duties) if (!stopped) await duty().catch(resources.onError);
+    for (const duty of duties) if (!stopped) await duty().catch(failed);
+    metrics.sweptAt.setToCurrentTime();
     if (stopped) return;
     timer = setTimeout(() => {
       turn = sweep();

@@ -49,7 +49,13 @@ export function openProcess(config: Config, traits: ProcessTraits, onError: (err
   });
   const queueLocation = { redisUrl: config.redisUrl, databaseUrl: config.databaseUrl, prefix: config.queuePrefix };
   const queue = openCompensationQueue(queueLocation, onError);
-  const commits = new GroupCommit(database, { maxFlightsPerOrg: MAX_FLIGHTS_PER_ORG, maxInputsPerFlight });
+  const findFault = (): Promise<ProcessFault | undefined> => findProcessFault(database, queue);
+  const metrics = createMetrics({ readStanding: () => measureStanding(database), findFault });
+  const commits = new GroupCommit(database, {
+    maxFlightsPerOrg: MAX_FLIGHTS_PER_ORG,
+    maxInputsPerFlight,
+    onFailure: (kind) => metrics.commitFailures.inc({ kind }),
+  });
   const beacon = startBeacon(database, { role, queueKind: queue.kind }, onError);
   return {
     queueKind: queue.kind,
@@ -57,8 +63,8 @@ export function openProcess(config: Config, traits: ProcessTraits, onError: (err
     database,
     commits,
     queue,
-    metrics: createMetrics({ readStanding: () => measureStanding(database) }),
-    findFault: () => findProcessFault(database, queue),
+    metrics,
+    findFault,
     async close() {
       await commits.drain();
       await beacon.stop();

@@ -21,6 +21,8 @@ interface Lane {
 export interface GroupCommitOptions {
   readonly maxFlightsPerOrg: number;
   readonly maxInputsPerFlight: number;
+  /** Told of each shared transaction that failed: with an unknown outcome, or because its operations must run apart. */
+  readonly onFailure?: (kind: 'unavailable' | 'apart') => void;
 }
 
 /**
@@ -138,7 +140,9 @@ export class GroupCommit {
     try {
       results = await this.#commit(orgId, waiters);
     } catch (error) {
-      if (error instanceof DatabaseUnavailable) return waiters.forEach((waiter) => waiter.reject(error));
+      const unknown = error instanceof DatabaseUnavailable;
+      this.#options.onFailure?.(unknown ? 'unavailable' : 'apart');
+      if (unknown) return waiters.forEach((waiter) => waiter.reject(error));
     }
     // Not committed: each does by itself what it can. Committed: nothing may run a second time.
     if (!results) return waiters.forEach((waiter) => waiter.alone());

@@ -10,7 +10,7 @@ export interface ProcessRecord {
 }
 
 /** A process that has not been seen for this long counts as gone. */
-const GONE_AFTER = `interval '30 seconds'`;
+export const GONE_AFTER = `interval '30 seconds'`;
 
 const RECORD = `
 INSERT INTO undolog_processes (process_id, role, queue_kind) VALUES ($1, $2, $3)
