@@ -43,6 +43,8 @@ CREATE TABLE undolog_sessions (
   failure_kind text CHECK (failure_kind IN ('reported', 'lease_expired', 'cancelled', 'parent')),
   failure_effect_id uuid,
   failed_at timestamptz,
+  -- What was said in it was erased; nothing of it can be undone from then on.
+  data_erased_at timestamptz,
   -- When the sweep looks at an unwinding session again, to rebuild a wake-up call that was lost.
   wake_at timestamptz,
   created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -50,6 +52,7 @@ CREATE TABLE undolog_sessions (
   PRIMARY KEY (session_id, org_id),
   CHECK ((failed_at IS NULL) = (failure_kind IS NULL) AND (failed_at IS NULL) = (failure_reason IS NULL)),
   CHECK (state IN ('active', 'completed') OR failed_at IS NOT NULL OR rollback_to IS NOT NULL),
+  CHECK (data_erased_at IS NULL OR state IN ('completed', 'compensated', 'resolved')),
   CHECK (state <> 'active' OR failed_at IS NULL),
   CHECK (state = 'active' OR lease_expires_at IS NULL),
   CHECK ((state IN ('failed', 'compensating')) = (wake_at IS NOT NULL)),

@@ -72,6 +72,7 @@ export interface Session {
     at: string;
   } | null;
   retry_at: string | null;
+  data_erased_at: string | null;
 }
 
 export interface SessionStateAnswer {

@@ -38,6 +38,11 @@ export const ERROR_CODES = {
     title: 'Session not active',
     meaning: 'The session has ended, failed or expired; do not run the tool. `decision` tells what to do.',
   },
+  session_not_ended: {
+    status: 409,
+    title: 'Session not ended',
+    meaning: 'The session, or one that it belongs to, has not ended; its data may still be needed to undo it.',
+  },
   session_completed: {
     status: 409,
     title: 'Session completed',

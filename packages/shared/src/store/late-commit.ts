@@ -47,7 +47,8 @@ SELECT $1, $4, 'effect.committed_late', session_id, undo_id FROM kept`;
 
 const LOOK = `
 SELECT e.session_id, u.undo_id, u.state, u.fn_name IS NOT NULL AS can_undo, u.claimed_until IS NOT NULL AS in_flight,
-  s.state AS session_state, s.parent_session_id IS NOT NULL AS is_child
+  s.state AS session_state, s.parent_session_id IS NOT NULL AS is_child,
+  s.data_erased_at IS NOT NULL AS erased
 FROM undolog_effect_log e
 JOIN undolog_sessions s ON s.org_id = e.org_id AND s.session_id = e.session_id
 LEFT JOIN undolog_undo_stack u ON u.org_id = e.org_id AND u.undo_id = e.undo_id
@@ -61,6 +62,7 @@ interface Look {
   in_flight: boolean;
   session_state: SessionState;
   is_child: boolean;
+  erased: boolean;
 }
 
 // Settlement reads it: the entry gives way in the transaction that writes what became of the try.
@@ -96,11 +98,12 @@ SELECT $1, 'undolog', 'session.compensating', session_id, $4 FROM due WHERE stat
 /**
  * Whether the undo that there was came before the effect did; such an effect needs another one. Nothing runs the
  * entries of a session that was completed or resolved: there the report is kept, and the effect is shown as standing.
- * A completed child is the exception: its parent may yet unwind it, and its new entry waits for that.
+ * A completed child is the exception: its parent may yet unwind it, and its new entry waits for that. Where the data was
+ * erased, nobody knows any more what to undo.
  */
 function needsSuccessor(look: Look): boolean {
   const ended = look.session_state === 'resolved' || (look.session_state === 'completed' && !look.is_child);
-  return look.can_undo && !ended && look.state !== 'pending' && look.state !== 'active';
+  return look.can_undo && !look.erased && !ended && look.state !== 'pending' && look.state !== 'active';
 }
 
 /**

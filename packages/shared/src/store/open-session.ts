@@ -89,6 +89,7 @@ function freshView(input: OpenSession, row: Inserted): SessionView {
     effects_standing: [],
     failure: null,
     retry_at: null,
+    data_erased_at: null,
   };
 }
 

@@ -39,6 +39,7 @@ export interface SessionView {
     readonly at: string;
   } | null;
   readonly retry_at: string | null;
+  readonly data_erased_at: string | null;
 }
 
 // An undo speaks for what it undid: one that came before the report of the effect's success does not.
@@ -60,7 +61,7 @@ export function sessionQuery(condition: string): string {
   return `
 SELECT s.session_id, s.state, s.agent_name, s.external_run_id, s.metadata, s.on_compensation_failure,
   s.lease_expires_at, s.rollback_to, s.parent_session_id, s.parent_position, s.created_at, s.updated_at,
-  s.failure_reason, s.failure_kind, s.failure_effect_id, s.failed_at,
+  s.failure_reason, s.failure_kind, s.failure_effect_id, s.failed_at, s.data_erased_at,
   counts.by_state, standing.effects,
   CASE WHEN top.due_at > clock_timestamp() THEN top.due_at END AS retry_at
 FROM undolog_sessions s
@@ -96,6 +97,7 @@ export interface SessionRow {
   failure_kind: FailureKind | null;
   failure_effect_id: string | null;
   failed_at: string | null;
+  data_erased_at: string | null;
   by_state: Partial<Record<UndoState, number>> | null;
   effects: (StandingEffect & { reason_text: string | null })[] | null;
   retry_at: string | null;
@@ -137,6 +139,7 @@ export function sessionView(row: SessionRow): SessionView {
             at: row.failed_at,
           },
     retry_at: row.retry_at,
+    data_erased_at: row.data_erased_at,
   };
 }
 

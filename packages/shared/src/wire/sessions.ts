@@ -148,11 +148,22 @@ export const sessionView = z
       })
       .nullable(),
     retry_at: timestamp.nullable(),
+    data_erased_at: timestamp
+      .nullable()
+      .meta({ description: 'What was said in it was erased; `"[erased]"` stands there.' }),
   })
   .meta({ id: 'Session' });
 
 export const sessionState = z
   .object({ session_id: z.string(), state: z.enum(SESSION_STATES) })
   .meta({ id: 'SessionState' });
+
+export const erasedData = z
+  .object({
+    session_id: z.string(),
+    data_erased_at: timestamp,
+    complete: z.boolean().meta({ description: 'False: there is more than one request erases. Repeat it.' }),
+  })
+  .meta({ id: 'ErasedData' });
 
 export const renewedLease = z.object({ lease_expires_at: timestamp.nullable() }).meta({ id: 'RenewedLease' });

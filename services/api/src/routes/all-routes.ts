@@ -11,6 +11,7 @@ import { effectReportRoutes } from './effect-reports.js';
 import { keyRoutes } from './keys.js';
 import { registerEffectRoute } from './register-effect.js';
 import { secretRoutes } from './secrets.js';
+import { sessionDataRoutes } from './session-data.js';
 import { sessionEndRoutes } from './session-ends.js';
 import { sessionRollbackRoutes } from './session-rollback.js';
 import { sessionRoutes } from './sessions.js';
@@ -24,6 +25,7 @@ export const ORG_ROUTES: readonly Route[] = [
   ...sessionRoutes,
   ...sessionEndRoutes,
   ...sessionRollbackRoutes,
+  ...sessionDataRoutes,
   ...compensationRoutes,
   ...compensationPauseRoutes,
   ...deadLetterRoutes,
