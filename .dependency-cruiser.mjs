@@ -59,6 +59,11 @@ const rooms = [
     },
   ),
   room('client-stands-alone', '^packages/client/src/', 'It has no dependency, and runs in a browser too.', {}),
+  room('cli-speaks-through-the-client', '^packages/cli/src/', 'It is a program of a user, as any other.', {
+    paths: ['^packages/client/'],
+    packages: ['@clack/prompts', 'cli-progress', 'cli-table3', 'commander', 'picocolors'],
+    node: true,
+  }),
   {
     name: 'services-meet-in-postgres-and-the-queue',
     comment: 'A service imports shared and itself, never another service, a tool or the demo.',

@@ -8,6 +8,7 @@ COPY packages/shared/package.json packages/shared/
 COPY packages/backends/package.json packages/backends/
 COPY packages/receiver/package.json packages/receiver/
 COPY packages/client/package.json packages/client/
+COPY packages/cli/package.json packages/cli/
 COPY services/api/package.json services/api/
 COPY services/compensator/package.json services/compensator/
 COPY migrations/package.json migrations/

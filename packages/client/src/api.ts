@@ -95,7 +95,8 @@ export class UndoLogApi {
 
   readonly audit = {
     list: (query: ops.AuditQuery = {}) => this.#get<api.Page<ops.AuditEntry>>('/v1/audit', query),
-    seals: (query: api.PageQuery = {}) => this.#get<api.Page<ops.AuditSeal>>('/v1/audit/seals', query),
+    seals: (query: api.PageQuery & { number?: number } = {}) =>
+      this.#get<api.Page<ops.AuditSeal>>('/v1/audit/seals', query),
     /** Proves the next seals after one that was proved. */
     verify: (after = 0) => this.#get<ops.VerifiedAudit>('/v1/audit/verify', { after }),
   };
@@ -107,6 +108,11 @@ export class UndoLogApi {
     revoke: (keyId: string) =>
       this.#transport.request<undefined>({ method: 'DELETE', path: `/v1/keys/${encodeURIComponent(keyId)}` }),
   };
+
+  /** Which key this is, and what it may do. */
+  whoami(): Promise<ops.Caller> {
+    return this.#get<ops.Caller>('/v1/whoami');
+  }
 
   /** Changes of the org's sessions and undo entries, as they happen. It ends only with its signal. */
   stream(options: StreamOptions = {}): AsyncGenerator<api.Change> {

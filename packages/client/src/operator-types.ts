@@ -112,6 +112,11 @@ export interface ApiKey {
   created_at: string;
 }
 
+/** The key that the client has. */
+export interface Caller extends ApiKey {
+  org_id: string;
+}
+
 /** A registered compensation: its specification, and how its host is doing. */
 export interface Compensation {
   fn_name: string;

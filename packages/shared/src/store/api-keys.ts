@@ -38,6 +38,15 @@ export function listKeys(tx: Tx, orgId: string): Promise<KeyView[]> {
   });
 }
 
+export async function readKey(tx: Tx, orgId: string, keyId: string): Promise<KeyView | undefined> {
+  const [key] = await tx.query<KeyView>({
+    name: 'read_key',
+    text: `SELECT key_id, role, name, created_at FROM undolog_api_keys WHERE org_id = $1 AND key_id = $2`,
+    values: [orgId, keyId],
+  });
+  return key;
+}
+
 /** @returns false when the org has no such key that is still good. */
 export async function revokeKey(tx: Tx, orgId: string, keyId: string): Promise<boolean> {
   const rows = await tx.query({

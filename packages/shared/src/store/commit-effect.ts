@@ -6,6 +6,7 @@ import { keepLateCommit, placeOfResult, type LateCommit, type SuccessReport } fr
 import { LEASE_EXPIRED, RENEWAL_DUE, RENEWED_LEASE } from './lease.js';
 import { lockSessions } from './lock-sessions.js';
 import type { Operation } from './operation.js';
+import { packBytes, unpack } from './packed-bytes.js';
 import { ROLLING_BACK } from './roll-back-session.js';
 import { sealJson, unsealJson } from './sealed-json.js';
 import { supersedeEntry } from './supersede-entry.js';
@@ -18,11 +19,11 @@ export type CommitResult =
 
 const COMMIT = `
 WITH item AS MATERIALIZED (
-  SELECT $1::uuid AS org_id, i.* FROM unnest($2::uuid[], $3::bytea[]) AS i (effect_id, result)
+  SELECT $1::uuid AS org_id, i.* FROM unnest($2::uuid[], $3::int[], $4::int[]) AS i (effect_id, start, length)
 ), judged AS MATERIALIZED (
   SELECT i.*, e.session_id, e.undo_id, CASE
     WHEN e.effect_id IS NULL THEN 'effect_not_found'
-    WHEN e.committed_at IS NOT NULL AND e.result IS DISTINCT FROM i.result THEN 'differs'
+    WHEN e.committed_at IS NOT NULL AND e.result IS DISTINCT FROM ${unpack('$5', 'i.start', 'i.length')} THEN 'differs'
     WHEN e.committed_at IS NOT NULL AND e.committed_late THEN 'repeated_late'
     WHEN e.committed_at IS NOT NULL THEN 'repeated'
     WHEN e.rolled_back OR NOT (s.state = 'active' AND NOT ${LEASE_EXPIRED} OR ${ROLLING_BACK}) THEN 'late'
@@ -32,9 +33,9 @@ WITH item AS MATERIALIZED (
   LEFT JOIN undolog_effect_log e ON e.org_id = i.org_id AND e.effect_id = i.effect_id
   LEFT JOIN undolog_sessions s ON s.org_id = e.org_id AND s.session_id = e.session_id
 ), committed AS (
-  UPDATE undolog_effect_log e SET state = 'committed', result = j.result, committed_at = clock_timestamp()
+  UPDATE undolog_effect_log e SET state = 'committed', result = ${unpack('$5', 'j.start', 'j.length')}, committed_at = clock_timestamp()
   FROM judged j
-  WHERE e.org_id = j.org_id AND e.effect_id = j.effect_id AND (j.outcome = 'commit' OR (j.outcome = 'taken_back' AND $4))
+  WHERE e.org_id = j.org_id AND e.effect_id = j.effect_id AND (j.outcome = 'commit' OR (j.outcome = 'taken_back' AND $6))
   RETURNING e.org_id, e.undo_id
 ), entry AS (
   UPDATE undolog_undo_stack u SET state = 'active'
@@ -55,8 +56,9 @@ interface Judged {
 /** `takeBack`: whether an earlier `not_applied` may be taken back, which needs a successor for its skipped entry. */
 function commit(orgId: string, inputs: readonly SuccessReport[], takeBack: boolean, vault: Vault): Statement {
   const ids = inputs.map((input) => input.effectId);
-  const results = inputs.map((input) => sealJson(vault, placeOfResult(orgId, input), input.result));
-  return { name: 'commit_effect', text: COMMIT, values: [orgId, ids, results, takeBack] };
+  const results = packBytes(inputs.map((input) => sealJson(vault, placeOfResult(orgId, input), input.result)));
+  const values = [orgId, ids, results.starts, results.lengths, results.bytes, takeBack];
+  return { name: 'commit_effect', text: COMMIT, values };
 }
 
 /** A sealed result never equals another one, so every repeat of one is compared here, as text. */

@@ -8,6 +8,7 @@ import { knownEffect, type EffectIds, type KnownEffect } from './known-effect.js
 import { LEASE_EXPIRED, RENEWAL_DUE, RENEWED_LEASE } from './lease.js';
 import { lockSessions } from './lock-sessions.js';
 import type { Operation } from './operation.js';
+import { packBytes, unpack } from './packed-bytes.js';
 import { sealJson } from './sealed-json.js';
 
 export interface RegisterEffect {
@@ -49,10 +50,12 @@ export type RegisterResult =
 // Each CASE arm is one rule of intake; they are asked in the order in which a caller can mend them.
 const REGISTER = `
 WITH item AS MATERIALIZED (
-  SELECT $1::uuid AS org_id, i.* FROM unnest($2::text[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::bytea[], $8::int[], $9::text[],
-    $10::int[], $11::bytea[], $12::text[], $13::text[], $14::text[], $15::int[], $16::bytea[], $17::boolean[])
-    AS i (session_id, effect_id, undo_id, tool_name, effect_class, args, step_index, call_id,
-      call_timeout_ms, body_hash, traceparent, fn_name, version, max_retries, undo_args, needs_result)
+  SELECT $1::uuid AS org_id, i.* FROM unnest($2::text[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::int[], $8::text[],
+    $9::int[], $10::bytea[], $11::text[], $12::text[], $13::text[], $14::int[], $15::boolean[], $16::int[], $17::int[],
+    $18::int[], $19::int[])
+    AS i (session_id, effect_id, undo_id, tool_name, effect_class, step_index, call_id,
+      call_timeout_ms, body_hash, traceparent, fn_name, version, max_retries, needs_result, args_start, args_length,
+      undo_args_start, undo_args_length)
 ), placed AS (
   SELECT i.*, s.state, ${LEASE_EXPIRED} AS expired, s.session_id IS NOT NULL AS session_known,
     r.max_retries AS registry_max_retries,
@@ -84,13 +87,14 @@ WITH item AS MATERIALIZED (
   INSERT INTO undolog_undo_stack (org_id, undo_id, session_id, effect_id, stack_position, state,
     fn_name, version, args, needs_result, max_retries)
   SELECT org_id, undo_id, session_id, effect_id, position, 'pending',
-    fn_name, version, undo_args, needs_result, coalesce(max_retries, registry_max_retries)
+    fn_name, version, ${unpack('$20', 'undo_args_start', 'undo_args_length')}, needs_result,
+    coalesce(max_retries, registry_max_retries)
   FROM judged WHERE outcome = 'execute' AND effect_class <> 'safe'
 ), effect AS (
   INSERT INTO undolog_effect_log (org_id, effect_id, session_id, undo_id, stack_position, tool_name, effect_class,
     state, call_id, body_hash, args, call_timeout_ms, traceparent, executed_at)
   SELECT org_id, effect_id, session_id, CASE WHEN effect_class <> 'safe' THEN undo_id END, position, tool_name,
-    effect_class, 'executing', call_id, body_hash, args, call_timeout_ms, traceparent,
+    effect_class, 'executing', call_id, body_hash, ${unpack('$20', 'args_start', 'args_length')}, call_timeout_ms, traceparent,
     greatest(clock_timestamp(), now() + interval '1 microsecond')
   FROM judged WHERE outcome = 'execute'
 ), lease AS (
@@ -114,6 +118,10 @@ function register(orgId: string, inputs: readonly RegisterEffect[], vault: Vault
     column: name,
     row: input.effectId,
   });
+  const args = inputs.map((input) => sealJson(vault, place('effect_args', input), input.args));
+  const undoArgs = inputs.map((input) => sealJson(vault, place('undo_args', input), input.compensation?.args ?? null));
+  const { bytes, starts, lengths } = packBytes([...args, ...undoArgs]);
+  const count = inputs.length;
   return {
     name: 'register_effect',
     text: REGISTER,
@@ -124,7 +132,6 @@ function register(orgId: string, inputs: readonly RegisterEffect[], vault: Vault
       column((input) => input.undoId),
       column((input) => input.toolName),
       column((input) => input.effectClass),
-      column((input) => sealJson(vault, place('effect_args', input), input.args)),
       column((input) => input.stepIndex),
       column((input) => input.callId),
       column((input) => input.callTimeoutMs),
@@ -133,8 +140,12 @@ function register(orgId: string, inputs: readonly RegisterEffect[], vault: Vault
       column((input) => input.compensation?.fnName ?? null),
       column((input) => input.compensation?.version ?? null),
       column((input) => input.compensation?.maxRetries ?? null),
-      column((input) => sealJson(vault, place('undo_args', input), input.compensation?.args ?? null)),
       column((input) => input.compensation?.needsResult ?? false),
+      starts.slice(0, count),
+      lengths.slice(0, count),
+      starts.slice(count),
+      lengths.slice(count),
+      bytes,
     ],
   };
 }

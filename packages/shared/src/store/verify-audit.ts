@@ -77,16 +77,17 @@ SELECT count(*)::int AS entries FROM (
   return row!.entries;
 }
 
-/** A page of the org's seals, the newest first. */
+/** A page of the org's seals, the newest first, or the one of this number. */
 export function listSeals(
   tx: Tx,
   orgId: string,
-  page: { before?: number | undefined; limit: number },
+  page: { number?: number | undefined; before?: number | undefined; limit: number },
 ): Promise<SealView[]> {
   return tx.query<SealView>({
     name: 'list_seals',
     text: `SELECT number, entries, encode(hash, 'hex') AS hash, sealed_at FROM undolog_audit_seals
-      WHERE org_id = $1 AND ($2::bigint IS NULL OR number < $2) ORDER BY number DESC LIMIT $3`,
-    values: [orgId, page.before ?? null, page.limit],
+      WHERE org_id = $1 AND ($2::bigint IS NULL OR number < $2) AND ($3::bigint IS NULL OR number = $3)
+      ORDER BY number DESC LIMIT $4`,
+    values: [orgId, page.before ?? null, page.number ?? null, page.limit],
   });
 }

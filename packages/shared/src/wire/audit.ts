@@ -37,6 +37,11 @@ const wholeNumber = z
   .regex(/^\d{1,15}$/, 'must be a whole number')
   .transform(Number);
 
+export const listSealsQuery = z.strictObject({
+  ...pageQuery,
+  number: wholeNumber.optional().meta({ type: 'integer', description: 'Only this one.' }),
+});
+
 export const verifyAuditQuery = z.strictObject({
   after: wholeNumber.default(0).meta({
     type: 'integer',

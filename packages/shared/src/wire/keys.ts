@@ -25,3 +25,5 @@ export const keyView = z
     created_at: timestamp,
   })
   .meta({ id: 'Key' });
+
+export const callerView = keyView.extend({ org_id: uuid }).meta({ id: 'Caller' });

@@ -1,8 +1,14 @@
 import { listAudit } from '@undolog/shared/store/audit-log';
 import { countUnsealed, listSeals, verifyAudit } from '@undolog/shared/store/verify-audit';
-import { auditView, listAuditQuery, sealView, verifiedAudit, verifyAuditQuery } from '@undolog/shared/wire/audit';
-import { page, pageQuery } from '@undolog/shared/wire/paging';
-import { z } from 'zod';
+import {
+  auditView,
+  listAuditQuery,
+  listSealsQuery,
+  sealView,
+  verifiedAudit,
+  verifyAuditQuery,
+} from '@undolog/shared/wire/audit';
+import { page } from '@undolog/shared/wire/paging';
 import { answer } from '../reply.js';
 import { defineRoute, type Route } from '../route.js';
 import { cutPage, isCount, readCursor } from './cursor.js';
@@ -34,7 +40,7 @@ const seals = defineRoute({
   path: '/v1/audit/seals',
   roles: ['operator'],
   summary: 'List the seals of the audit log, newest first',
-  query: z.strictObject(pageQuery),
+  query: listSealsQuery,
   answers: {
     200: {
       description: 'A page of seals. Whoever keeps one elsewhere can prove what it held.',
@@ -46,7 +52,11 @@ const seals = defineRoute({
     const cursor = readCursor(query.cursor, isCount);
     if ('refused' in cursor) return cursor.refused;
     const before = cursor.values && Number(cursor.values[0]);
-    const rows = await listSeals(resources.database, caller.orgId, { before, limit: query.limit + 1 });
+    const rows = await listSeals(resources.database, caller.orgId, {
+      number: query.number,
+      before,
+      limit: query.limit + 1,
+    });
     return answer(
       200,
       cutPage(rows, query.limit, (last) => [last.number]),

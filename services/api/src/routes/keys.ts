@@ -1,7 +1,7 @@
 import { uuidv7 } from '@undolog/shared/runtime/clock';
-import { createKey, listKeys, revokeKey, type NewKey } from '@undolog/shared/store/api-keys';
+import { createKey, listKeys, readKey, revokeKey, type NewKey } from '@undolog/shared/store/api-keys';
 import type { Operation } from '@undolog/shared/store/operation';
-import { createdKey, createKeyBody, keyView } from '@undolog/shared/wire/keys';
+import { callerView, createdKey, createKeyBody, keyView } from '@undolog/shared/wire/keys';
 import { whole } from '@undolog/shared/wire/paging';
 import { makeKey } from '../api-key.js';
 import { answer, noContent, refuse } from '../reply.js';
@@ -50,4 +50,17 @@ const revoke = defineRoute({
   },
 });
 
-export const keyRoutes: readonly Route[] = [create, list, revoke];
+const whoami = defineRoute({
+  method: 'get',
+  path: '/v1/whoami',
+  roles: ['agent', 'operator'],
+  summary: 'Tell which key this is, and what it may do',
+  answers: { 200: { description: 'The key that the request came with.', schema: callerView } },
+  refusals: ['not_found'],
+  async handle({ caller, resources }) {
+    const key = await readKey(resources.database, caller.orgId, caller.keyId);
+    return key ? answer(200, { org_id: caller.orgId, ...key }) : refuse('not_found');
+  },
+});
+
+export const keyRoutes: readonly Route[] = [whoami, create, list, revoke];

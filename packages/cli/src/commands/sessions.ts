@@ -1,0 +1,158 @@
+import type { Command } from 'commander';
+import type { DeadLetter, Session, UndoEntry, UndoLog } from '@undolog/client';
+import type { Context, Work } from '../context.js';
+import { EXIT, type ExitCode } from '../exit-codes.js';
+import { explain } from '../explain.js';
+import { cell, state, type Output } from '../output.js';
+import { collect } from '../paging.js';
+
+type Run = (work: Work) => Promise<void>;
+
+const DEFAULT_ROWS = '50';
+
+export function addSessions(program: Command, run: Run): void {
+  const sessions = program.command('sessions').description('agent runs');
+  sessions
+    .command('list')
+    .description('list sessions, newest first')
+    .option('--state <state>', 'only those in this state')
+    .option('--agent <name>', 'only those of this agent')
+    .option('--limit <n>', 'at most so many', DEFAULT_ROWS)
+    .action((options: { state?: Session['state']; agent?: string; limit: string }) =>
+      run(async ({ client, output }) => {
+        const { state: wanted, agent, limit } = options;
+        const filter = { ...(wanted && { state: wanted }), ...(agent && { agent_name: agent }) };
+        const found = await collect((page) => client().sessions.list({ ...filter, ...page }), Number(limit));
+        if (output.json) return output.data(found);
+        output.table(
+          ['session', 'state', 'agent', 'undone', 'broken', 'waiting', 'opened'],
+          found.map((session) => [
+            session.session_id,
+            state(session.state),
+            session.agent_name,
+            session.undo_counts.compensated,
+            session.undo_counts.failed + session.undo_counts.unconfirmed,
+            session.undo_counts.pending + session.undo_counts.active + session.undo_counts.running,
+            session.created_at,
+          ]),
+        );
+      }),
+    );
+  sessions
+    .command('show <session_id>')
+    .description('what stands, what broke, each attempt, and what can be done')
+    .action((id: string) => run((context) => showSession(context, id)));
+  sessions
+    .command('watch <session_id>')
+    .description('follow a session to its end; exits with 7 when it halts')
+    .action((id: string) => run((context) => watchSession(context, id)));
+  sessions
+    .command('fail <session_id>')
+    .description('end a session without success and undo its effects')
+    .requiredOption('--reason <text>', 'why')
+    .option('--plan', 'only say what would be undone')
+    .action((id: string, { reason, plan }: { reason: string; plan?: boolean }) =>
+      run(async ({ client, output }) => {
+        if (plan) {
+          const { steps, cannot_undo: cannot, unknown, digest } = await client().sessions.plan(id);
+          if (output.json) return output.data({ steps, cannot_undo: cannot, unknown, digest });
+          const rows = steps.map((step) => [step.stack_position, step.action, step.fn_name, step.version, step.reason]);
+          return output.table(['position', 'action', 'compensation', 'version', 'why'], rows);
+        }
+        const answer = await client().sessions.fail(id, { reason });
+        if (output.json) return output.data(answer);
+        output.line(answer.session_id, 'is', state(answer.state));
+      }),
+    );
+}
+
+async function openLetterOf(client: UndoLog, id: string): Promise<DeadLetter | undefined> {
+  return (await client.deadLetters.list({ session_id: id, state: 'open', limit: 1 })).data[0];
+}
+
+async function showSession({ client, output }: Context, id: string): Promise<ExitCode | void> {
+  const api = client();
+  const [session, stack] = await Promise.all([api.sessions.get(id), api.sessions.stack(id)]);
+  const letter = session.state === 'halted' ? await openLetterOf(api, id) : undefined;
+  if (output.json) return output.data({ session, stack, dead_letter: letter ?? null });
+  describeSession(output, session);
+  describeStack(output, stack);
+  if (letter) describeLetter(output, letter);
+}
+
+function describeSession(output: Output, session: Session): void {
+  output.line(cell(session.session_id, 'strong'), state(session.state), session.agent_name ?? '');
+  if (session.failure) {
+    const reason = typeof session.failure.reason === 'string' ? session.failure.reason : '';
+    output.line('failed', session.failure.at, session.failure.kind, reason);
+  }
+  if (session.retry_at !== null) output.line('waits until', session.retry_at);
+  if (session.effects_standing.length > 0) {
+    output.line();
+    output.line(cell('still standing', 'bad'));
+    output.table(
+      ['position', 'tool', 'reported', 'why'],
+      session.effects_standing.map((one) => [one.stack_position, one.tool_name, one.outcome, one.reason]),
+    );
+  }
+}
+
+function describeStack(output: Output, stack: readonly UndoEntry[]): void {
+  output.line();
+  output.line(cell('undo stack, the last call first', 'strong'));
+  output.table(
+    ['position', 'tool', 'undo', 'compensation', 'proof or code', 'attempts'],
+    stack.map((entry) => [
+      entry.stack_position,
+      entry.effect.tool_name,
+      entry.superseded_by === null ? state(entry.state) : cell(`${entry.state}, superseded`, 'dim'),
+      entry.fn_name === null ? null : `${entry.fn_name}@${entry.version}`,
+      entry.proof ?? entry.code ?? entry.reason,
+      entry.attempts
+        .map(({ status, outcome, error }) => `${status ?? error ?? '…'} ${outcome ?? ''}`.trim())
+        .join(', '),
+    ]),
+  );
+}
+
+function describeLetter(output: Output, letter: DeadLetter): void {
+  const { dead_letter_id: id, code, stack_position: position } = letter;
+  output.line();
+  output.line(cell('halted', 'bad'), letter.halted_at, 'at position', position, code ?? '');
+  output.line(explain(code));
+  output.line();
+  output.line('what you can do:');
+  const ways = [
+    ['confirm', 'only ask the vendor'],
+    ['retry', 'call again, under the same key, with a fresh budget'],
+    ["retry --args '{…}'", 'call with other arguments; only if no call can have taken effect'],
+    ['skip --reason …', 'leave it standing, and undo the rest'],
+    ['resolve --reason …', 'you have seen to all of it by hand'],
+  ];
+  output.table(
+    ['command', ''],
+    ways.map(([way, what]) => [`undolog dlq ${way!.replace(/^\w+/, `$& ${id}`)}`, what]),
+  );
+}
+
+const ENDS: readonly Session['state'][] = ['completed', 'compensated', 'resolved', 'halted'];
+
+async function watchSession({ client, output, signal }: Context, id: string): Promise<ExitCode | void> {
+  const api = client();
+  const stop = AbortSignal.any([signal]);
+  const show = ({ state: now, retry_at: at }: Session): void =>
+    output.json ? output.row({ session_id: id, state: now, retry_at: at }) : output.line(id, state(now), at ?? '');
+  let session = await api.sessions.get(id);
+  show(session);
+  if (!ENDS.includes(session.state)) {
+    for await (const change of api.stream({ signal: stop })) {
+      if (change.session_id !== id) continue;
+      if (output.json) output.row(change);
+      else output.line(change.at, change.event, change.undo_id ?? '', state(change.state));
+      if (change.event !== 'session') continue;
+      session = await api.sessions.get(id);
+      if (ENDS.includes(session.state)) break;
+    }
+  }
+  return session.state === 'halted' ? EXIT.halted : EXIT.ok;
+}
