@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { ORG_ROUTES } from '@undolog/api/routes/all-routes';
 import { createOrgRoute } from '@undolog/api/routes/orgs';
 import { describeApi } from '@undolog/api/openapi';
+import { EXIT } from '@undolog/cli/exit-codes';
+import { runCommandLine } from '@undolog/cli/program';
 import { ERROR_CODES } from '@undolog/shared/domain/error-codes';
 import { UNDO_CODES } from '@undolog/shared/domain/undo-codes';
 import type { ProcessFault } from '@undolog/shared/process/process-fault';
@@ -20,6 +22,8 @@ const FAULTS: Record<ProcessFault | 'postgres_unreachable', true> = {
 
 const headings = (section: string, hashes: string): string[] =>
   [...section.matchAll(new RegExp(`^${hashes} (.+)$`, 'gm'))].map(([, title]) => title!);
+
+const { auth: NOT_SIGNED_IN, usage: USAGE } = EXIT;
 
 /** The anchor that a heading has on the page. */
 const anchorOf = (title: string): string =>
@@ -76,11 +80,34 @@ describe('docs/runbook.md', () => {
     const served = new Set(
       [createOrgRoute, ...ORG_ROUTES].map(({ method, path }) => `${method.toUpperCase()} ${path}`),
     );
-    const named = [...page.matchAll(/\b(GET|POST|PUT|DELETE) (\/v1\/[\w/{}-]+)/g)].map(
+    const named = [...page.matchAll(/\b(GET|POST|PUT|DELETE)\s+(\/v1\/[\w/{}-]+)/g)].map(
       ([, method, path]) => `${method} ${path}`,
     );
     expect(named.length).toBeGreaterThan(20);
     expect([...new Set(named)].filter((route) => !served.has(route))).toEqual([]);
+  });
+
+  test('gives only commands that the command line takes as they stand', async () => {
+    const streams = { write: () => true };
+    const words = (command: string): string[] =>
+      [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) =>
+        (quoted ?? bare!).replace('<number>', '1').replace('<hash>', 'a'.repeat(64)).replaceAll(/[<>…]/g, ''),
+      );
+    const run = (command: string): Promise<number> =>
+      runCommandLine(words(command), {
+        stdout: streams,
+        stderr: streams,
+        // Nobody is signed in, so a command that is taken ends before it speaks to anybody.
+        env: { XDG_CONFIG_HOME: '/nowhere' },
+        color: false,
+        signal: new AbortController().signal,
+        ask: undefined,
+      });
+    const commands = [...page.replaceAll(/\s+/g, ' ').matchAll(/`undolog ([^`]+)`/g)].map(([, command]) => command!);
+    expect(commands.length).toBeGreaterThan(15);
+    for (const command of new Set(commands)) expect([command, await run(command)]).toEqual([command, NOT_SIGNED_IN]);
+    expect(await run('dlq skip 1')).toBe(USAGE);
+    expect(await run('dlq drain --dry-run')).toBe(USAGE);
   });
 
   test('leads nowhere that is not there, and neither does an alert', async () => {

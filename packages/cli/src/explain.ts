@@ -24,5 +24,8 @@ export function explain(code: string | null): string {
   const status = /^http_(\d{3})$/.exec(code)?.[1];
   if (status === undefined) return EXPLANATIONS[code] ?? code;
   if (status === '401' || status === '403') return `the vendor refused us (${status}); check the secret, then retry`;
+  // Only a refusal says that nothing happened; whatever else was answered, the undo may have been done.
+  if (!status.startsWith('4'))
+    return `the vendor answered ${status}; if the entry is unconfirmed it may be undone: ask first (confirm), then retry`;
   return `the vendor refused (${status}), so nothing was undone; correct the arguments (retry --args), skip or resolve`;
 }
