@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { ALERTS } from './0001-alerts.js';
 import { AUDIT } from './0001-audit.js';
 import { TENANTS } from './0001-tenants.js';
 
@@ -262,7 +263,7 @@ CREATE TABLE undolog_processes (
 export const initialSchema = {
   name: '0001-initial-schema',
   async up(knex: Knex): Promise<void> {
-    for (const part of [TENANTS, SESSIONS, STACK, DEAD_LETTERS, AUDIT, HOUSEKEEPING]) await knex.raw(part);
+    for (const part of [TENANTS, SESSIONS, STACK, DEAD_LETTERS, AUDIT, ALERTS, HOUSEKEEPING]) await knex.raw(part);
   },
   /** History is frozen: a schema is repaired by the next version, never by going back. */
   async down(): Promise<void> {

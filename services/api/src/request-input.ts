@@ -65,7 +65,7 @@ export function checkQuery(schema: z.ZodType, originalUrl: string): Checked<unkn
   return check(schema, query);
 }
 
-const UUID_PARAMS = new Set(['effect_id', 'key_id', 'dead_letter_id']);
+const UUID_PARAMS = new Set(['effect_id', 'key_id', 'dead_letter_id', 'webhook_id', 'delivery_id']);
 
 /** What can't be an id of ours is not looked up: undefined means that there is no such thing. */
 export function checkParams(params: Readonly<Record<string, unknown>>): Record<string, string> | undefined {

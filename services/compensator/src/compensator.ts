@@ -10,6 +10,7 @@ import type { Tracing } from '@undolog/shared/runtime/tracing';
 import { cacheCompensations } from '@undolog/shared/vendor/compensation-cache';
 import { createVendorClient } from '@undolog/shared/vendor/compensation-call';
 import { openCredentials } from '@undolog/shared/vendor/credentials';
+import { openAlerts } from './alerts.js';
 import { createDeadLetterAnnouncer } from './dead-letter.js';
 import { findHosts } from './entry-hosts.js';
 import { shareFairly, slotsFor } from './fair-share.js';
@@ -42,8 +43,9 @@ export function openCompensator(config: Config, logger: Logger, tracing: Tracing
   const { commits, database, metrics, queue, queueKind, queueLocation } = process;
   const claims = new HeldClaims(commits, onError);
   const deadLetters = createDeadLetterAnnouncer(database, queue, onError);
+  const egress = parseEgressPolicy(config.egressAllow);
   const client = createVendorClient({
-    egress: parseEgressPolicy(config.egressAllow),
+    egress,
     connectionsPerOrigin: slotsFor(config.concurrency),
   });
   const breakers = new HostBreakers(database, { minSessions: config.breakerSessions }, onError);
@@ -76,7 +78,9 @@ export function openCompensator(config: Config, logger: Logger, tracing: Tracing
     onForeignJob: () => logger.warn('a job that UndoLog did not write was dropped'),
     onError,
   });
+  const alerts = openAlerts({ database, queueLocation, egress, abandon: abandon.signal, onError });
   const sweeper = startSweeper({
+    alerts,
     ...process,
     deadLetters,
     sweepMs: config.sweepMs,
@@ -90,7 +94,7 @@ export function openCompensator(config: Config, logger: Logger, tracing: Tracing
     readiness: () => readiness(process),
     async drain(abandonAfterMs) {
       const timer = setTimeout(() => abandon.abort(), abandonAfterMs);
-      await Promise.all([worker.close(), sweeper.stop()]);
+      await Promise.all([worker.close(), sweeper.stop().then(() => alerts.close())]);
       clearTimeout(timer);
       claims.stop();
       breakers.stop();

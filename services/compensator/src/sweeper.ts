@@ -8,6 +8,7 @@ import { findExpiredSessions } from '@undolog/shared/store/expired-sessions';
 import { failSession } from '@undolog/shared/store/fail-session';
 import type { GroupCommit } from '@undolog/shared/store/group-commit';
 import { forgetOldAnswers } from '@undolog/shared/store/idempotency';
+import type { Alerts } from './alerts.js';
 import { keepSealed } from './audit-sealing.js';
 import type { DeadLetterAnnouncer } from './dead-letter.js';
 import { keepFor } from './retention.js';
@@ -18,6 +19,7 @@ export interface SweeperResources {
   readonly commits: GroupCommit;
   readonly queue: Pick<CompensationQueue, 'wakeAll'>;
   readonly deadLetters: DeadLetterAnnouncer;
+  readonly alerts: Pick<Alerts, 'sweep'>;
   readonly metrics: Pick<Metrics, 'sweepFailures' | 'sweepRescues' | 'sweptAt' | 'undoDeadlinesNear'>;
   readonly sweepMs: number;
   readonly retentionDays: number | undefined;
@@ -85,7 +87,7 @@ export function startSweeper(resources: SweeperResources): Sweeper {
   }
 
   const duties = [expireLeases, wakeDue, wakeLookups, announceDeadLetters, () => forgetOldAnswers(database)];
-  duties.push(warnInTime(database, metrics), keepSealed(database));
+  duties.push(warnInTime(database, metrics), keepSealed(database), () => resources.alerts.sweep());
   if (resources.retentionDays !== undefined) duties.push(keepFor(database, resources.retentionDays));
 
   let stopped = false;

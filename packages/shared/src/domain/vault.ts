@@ -5,7 +5,15 @@
 
 /** The columns that are kept sealed. */
 export type SealedColumn =
-  'effect_args' | 'effect_result' | 'effect_error' | 'undo_args' | 'spec' | 'kept_answer' | 'secret' | 'signing_secret';
+  | 'effect_args'
+  | 'effect_result'
+  | 'effect_error'
+  | 'undo_args'
+  | 'spec'
+  | 'kept_answer'
+  | 'secret'
+  | 'signing_secret'
+  | 'webhook';
 
 /** Where a value belongs. It is sealed for one place and opens nowhere else: not in another org, row or column. */
 export interface Place {

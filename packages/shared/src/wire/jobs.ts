@@ -11,3 +11,6 @@ export const wakeUpPayload = z.object({
 });
 
 export type WakeUpPayload = z.infer<typeof wakeUpPayload>;
+
+/** What a job of the alert queue carries. */
+export const alertPayload = z.object({ org_id: z.uuid(), delivery_id: z.uuid() });

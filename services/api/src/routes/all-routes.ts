@@ -16,6 +16,7 @@ import { sessionEndRoutes } from './session-ends.js';
 import { sessionRollbackRoutes } from './session-rollback.js';
 import { sessionRoutes } from './sessions.js';
 import { streamRoutes } from './stream.js';
+import { webhookRoutes } from './webhooks.js';
 
 /** Every route that needs a key of an org, the busiest first: the router asks them in this order. */
 export const ORG_ROUTES: readonly Route[] = [
@@ -36,4 +37,5 @@ export const ORG_ROUTES: readonly Route[] = [
   ...streamRoutes,
   ...keyRoutes,
   ...secretRoutes,
+  ...webhookRoutes,
 ];
