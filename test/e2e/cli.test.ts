@@ -195,7 +195,9 @@ describe('the command line', () => {
     const { key_id: id } = keys.find(({ name }) => name === 'night shift')!;
     expect((await undolog('keys', 'revoke', id)).exitCode).toBe(0);
     await expect.poll(async () => (await runUndolog(['whoami'], { ...env, UNDOLOG_API_KEY: key })).exitCode).toBe(3);
-    await expect.poll(async () => (await undolog('audit', 'verify')).stderr).toContain('to keep elsewhere');
+    await expect
+      .poll(async () => (await undolog('audit', 'verify')).stderr, { timeout: 10_000 })
+      .toContain('to keep elsewhere');
     const proved = await undolog('audit', 'verify');
     const head = /(\d+:[0-9a-f]{64})/.exec(proved.stderr)![1]!;
     expect((await undolog('audit', 'verify', '--head', head)).exitCode).toBe(0);

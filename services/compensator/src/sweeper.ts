@@ -1,5 +1,5 @@
 import type { CompensationQueue } from '@undolog/shared/queue/compensation-queue';
-import { uuidv7 } from '@undolog/shared/runtime/clock';
+import { monotonicMs, uuidv7 } from '@undolog/shared/runtime/clock';
 import type { Metrics } from '@undolog/shared/runtime/metrics';
 import type { Database } from '@undolog/shared/store/database';
 import { takeDueLookups } from '@undolog/shared/store/due-lookups';
@@ -31,6 +31,21 @@ const BATCH = 500;
 const MAX_BATCHES = 20;
 /** A session in good health is left alone for this long, whatever the interval of the sweep. */
 const MIN_NEXT_LOOK_MS = 2000;
+
+/** What is kept for a day need not be looked for at every turn of a quick sweep. */
+const FORGET_EVERY_MS = 4000;
+/** Nor need what is sealed and told, however often the sweep turns. */
+const TELL_EVERY_MS = 1500;
+
+/** The duty, but not more often than this. One that failed is tried again at the next turn. */
+function notBefore(everyMs: number, duty: () => Promise<unknown>): () => Promise<void> {
+  let nextMs = 0;
+  return async () => {
+    if (monotonicMs() < nextMs) return;
+    await duty();
+    nextMs = monotonicMs() + everyMs;
+  };
+}
 
 export interface Sweeper {
   stop(): Promise<void>;
@@ -86,8 +101,13 @@ export function startSweeper(resources: SweeperResources): Sweeper {
     if (announced > 0) metrics.sweepRescues.inc({ kind: 'dead_letter' }, announced);
   }
 
-  const duties = [expireLeases, wakeDue, wakeLookups, announceDeadLetters, () => forgetOldAnswers(database)];
-  duties.push(warnInTime(database, metrics), keepSealed(database), () => resources.alerts.sweep());
+  const duties = [expireLeases, wakeDue, wakeLookups, announceDeadLetters];
+  duties.push(notBefore(FORGET_EVERY_MS, () => forgetOldAnswers(database)));
+  duties.push(warnInTime(database, metrics));
+  duties.push(
+    notBefore(TELL_EVERY_MS, keepSealed(database)),
+    notBefore(TELL_EVERY_MS, () => resources.alerts.sweep()),
+  );
   if (resources.retentionDays !== undefined) duties.push(keepFor(database, resources.retentionDays));
 
   let stopped = false;
