@@ -256,10 +256,10 @@ describe('the command line', () => {
   it('follows what happens, a line each, until it is stopped', async () => {
     const stop = new AbortController();
     const tail = runUndolog(['tail', '--json'], env, { signal: stop.signal });
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await new Promise((resolve) => setTimeout(resolve, 1500));
     const session = await org.open({ session_id: 'tailed' });
     expect(bodyOf(await org.post(`${session.path}/complete`))['state']).toBe('completed');
-    await new Promise((resolve) => setTimeout(resolve, 800));
+    await new Promise((resolve) => setTimeout(resolve, 1500));
     stop.abort();
     const lines = (await tail).stdout
       .trim()

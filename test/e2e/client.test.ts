@@ -134,15 +134,20 @@ describe('an agent that uses the client', () => {
   it('hears of every change once, also over connections that break', async () => {
     const stop = new AbortController();
     const heard: string[] = [];
+    let listens = false;
     const listening = (async () => {
       for await (const change of client.stream({ signal: stop.signal })) {
+        listens = true;
         if (change.session_id.startsWith('heard')) heard.push(`${change.session_id} ${change.state}`);
       }
     })();
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    // A stream begins when it is there.
+    await expect
+      .poll(async () => (await (await client.openSession()).complete()) && listens, { timeout: 10_000 })
+      .toBe(true);
     for (const id of ['heard-1', 'heard-2']) {
       await (await client.openSession({ session_id: id })).complete();
-      await expect.poll(() => heard).toContain(`${id} completed`);
+      await expect.poll(() => heard, { timeout: 10_000 }).toContain(`${id} completed`);
       hop.fault = 'cut';
       await new Promise((resolve) => setTimeout(resolve, 100));
       hop.fault = 'pass';
