@@ -84,7 +84,7 @@ export async function stage(
     return perform(name);
   }) as never;
   const app = createApp({
-    config: { adminToken: ADMIN_TOKEN, rateLimitPerSecond: undefined, ...config },
+    config: { adminToken: ADMIN_TOKEN, rateLimitPerSecond: undefined, trustedProxies: [], ...config },
     logger: createLogger({ service: 'test', level: 'info', destination: { write: (line) => void logged.push(line) } }),
     metrics: createMetrics(),
     database,

@@ -23,8 +23,14 @@ export class StreamReader {
     this.#reading = this.#read(response);
   }
 
-  static async open(url: string, { apiKey }: Pick<Org, 'apiKey'>, lastEventId?: string): Promise<StreamReader> {
-    const headers = { authorization: `Bearer ${apiKey}`, ...(lastEventId && { 'last-event-id': lastEventId }) };
+  static async open(
+    url: string,
+    by: Pick<Org, 'apiKey'> | { readonly cookie: string },
+    lastEventId?: string,
+  ): Promise<StreamReader> {
+    const who: Record<string, string> =
+      'cookie' in by ? { cookie: by.cookie } : { authorization: `Bearer ${by.apiKey}` };
+    const headers = { ...who, ...(lastEventId && { 'last-event-id': lastEventId }) };
     const response = await fetch(`${url}/v1/stream`, { headers });
     if (response.status !== 200) throw new Error(`the stream answered ${response.status}`);
     return new StreamReader(response);

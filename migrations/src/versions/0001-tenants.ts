@@ -17,6 +17,17 @@ CREATE TABLE undolog_api_keys (
   PRIMARY KEY (key_id, org_id)
 );
 
+-- Who is signed in to the web page, until when. The cookie's token is kept as its hash.
+CREATE TABLE undolog_dashboard_sessions (
+  token_hash bytea PRIMARY KEY CHECK (length(token_hash) = 32),
+  org_id uuid NOT NULL,
+  key_id uuid NOT NULL,
+  expires_at timestamptz NOT NULL,
+  FOREIGN KEY (key_id, org_id) REFERENCES undolog_api_keys
+);
+CREATE INDEX undolog_dashboard_sessions_key ON undolog_dashboard_sessions (key_id, org_id, expires_at);
+CREATE INDEX undolog_dashboard_sessions_age ON undolog_dashboard_sessions (expires_at);
+
 -- A secret is never kept in the clear: what is sealed begins with the byte 1.
 CREATE TABLE undolog_secrets (
   org_id uuid NOT NULL REFERENCES undolog_orgs,

@@ -10,8 +10,13 @@ export interface FreshKey {
   readonly secretHash: Buffer;
 }
 
+/** A secret that nobody guesses: 43 characters. */
+export function makeSecret(): string {
+  return randomBytes(SECRET_BYTES).toString('base64url');
+}
+
 export function makeKey(): FreshKey {
-  const apiKey = `ul_${randomBytes(SECRET_BYTES).toString('base64url')}`;
+  const apiKey = `ul_${makeSecret()}`;
   return { apiKey, secretHash: hashOfSecret(apiKey) };
 }
 

@@ -1,6 +1,9 @@
 import express, { type ErrorRequestHandler, type Express } from 'express';
+import { pageRouter } from './dashboard/page-router.js';
+import { signInRouter } from './dashboard/sign-in-router.js';
 import { docsRouter } from './docs-page.js';
 import { errorReplier, notFound, problemHandler } from './middleware/problem.js';
+import { limitGuesses } from './middleware/rate-limit.js';
 import { refuse } from './reply.js';
 import type { Resources } from './resources.js';
 import type { Route } from './route.js';
@@ -36,6 +39,7 @@ export function createApp(resources: Resources): Express {
   app.disable('x-powered-by');
   app.disable('etag');
   app.enable('case sensitive routing');
+  app.set('trust proxy', resources.config.trustedProxies);
 
   const serve = createV1(resources);
   mountAll(app, serve, [createOrgRoute, ...ORG_ROUTES]);
@@ -46,7 +50,7 @@ export function createApp(resources: Resources): Express {
     serve(replyTo(error))(request, response, next);
   app.use('/v1', faulty);
 
-  app.use(healthRouter(resources), docsRouter());
+  app.use(healthRouter(resources), docsRouter(), signInRouter(resources, limitGuesses()), pageRouter());
   app.use(notFound);
   app.use(problemHandler(replyTo));
   return app;

@@ -11,7 +11,14 @@ const API_KEY = 'api_key';
 const ADMIN_TOKEN = 'admin_token';
 
 /** What every route may refuse with. */
-const COMMON: readonly ErrorCodeName[] = ['unauthorized', 'forbidden', 'rate_limited', 'internal', 'unavailable'];
+const COMMON: readonly ErrorCodeName[] = [
+  'unauthorized',
+  'forbidden',
+  'csrf_refused',
+  'rate_limited',
+  'internal',
+  'unavailable',
+];
 const OF_BODIES: readonly ErrorCodeName[] = [
   'invalid_json',
   'duplicate_key',

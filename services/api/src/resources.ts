@@ -10,7 +10,7 @@ import type { VendorAccess } from './ask-vendor.js';
 
 /** What the routes work with. `main.ts` opens it, `createApp` is handed it, tests bring their own. */
 export interface Resources {
-  readonly config: Pick<Config, 'adminToken' | 'rateLimitPerSecond'>;
+  readonly config: Pick<Config, 'adminToken' | 'rateLimitPerSecond' | 'trustedProxies'>;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly tracing: Tracing | undefined;

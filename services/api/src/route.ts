@@ -16,6 +16,8 @@ export interface Caller {
   readonly orgId: string;
   readonly keyId: string;
   readonly role: Role;
+  /** It came through the web page: the hash of the token of its cookie. */
+  readonly signInHash?: Buffer;
 }
 
 /** Runs one write of the org; alone, shared with others, or in the transaction of an Idempotency-Key. */

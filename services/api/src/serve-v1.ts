@@ -1,4 +1,6 @@
 import type { Request, RequestHandler } from 'express';
+import { JsonText } from '@undolog/shared/domain/json-text';
+import { redactText } from '@undolog/shared/domain/redact';
 import { monotonicMs, uuidv7 } from '@undolog/shared/runtime/clock';
 import { answerRoute } from './answer-route.js';
 import { ANSWER_WITHIN_MS, within } from './deadline.js';
@@ -7,7 +9,7 @@ import { adminTokenCheck, authenticate, type Authenticated } from './middleware/
 import { errorReplier } from './middleware/problem.js';
 import { limitRate } from './middleware/rate-limit.js';
 import { EMPTY_BODY, readBody } from './middleware/read-body.js';
-import { refuse, send, type Reply } from './reply.js';
+import { JSON_TYPE, refuse, send, type Reply } from './reply.js';
 import type { Resources } from './resources.js';
 import type { Caller, Route } from './route.js';
 import { createOrgRoute } from './routes/orgs.js';
@@ -17,6 +19,15 @@ const PROCESS_ID = uuidv7();
 
 function allows(route: Route, { role }: Caller): boolean {
   return role === 'admin' || route.roles.includes(role);
+}
+
+/**
+ * The web page shows no secrets, whoever looks at it: what an admin's screen shows, others may see. What is shown only
+ * once was made for this very request.
+ */
+function redacted(reply: Reply): Reply {
+  if (reply.contentType !== JSON_TYPE || reply.text === '' || reply.holdsSecret) return reply;
+  return { ...reply, text: redactText(new JsonText(reply.text)).text };
 }
 
 /** Makes the handler of a route; a refusal stands for a path or method that has none. */
@@ -36,7 +47,7 @@ export function createV1(resources: Resources): ServeV1 {
 
   function letIn(request: Request, target: Route | Reply): Authenticated | Promise<Authenticated> {
     if (target === createOrgRoute) return checkAdminToken(request);
-    return within(ANSWER_WITHIN_MS, authenticate(keys, request));
+    return within(ANSWER_WITHIN_MS, authenticate(keys, database, request));
   }
 
   /** @returns undefined when the client went away. */
@@ -56,7 +67,8 @@ export function createV1(resources: Resources): ServeV1 {
     if (!body || 'refused' in body) return body?.refused;
     const params = request.params as Record<string, string>;
     const path = request.originalUrl.split('?', 1)[0]!;
-    return within(leftMs, answerRoute(resources, { request, path, route: target, params, caller, body }));
+    const reply = await within(leftMs, answerRoute(resources, { request, path, route: target, params, caller, body }));
+    return caller.signInHash === undefined ? reply : redacted(reply);
   }
 
   return (target) => {

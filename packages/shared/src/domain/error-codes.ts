@@ -26,6 +26,12 @@ export const ERROR_CODES = {
   },
   unauthorized: { status: 401, title: 'Unauthorized', meaning: 'The API key is missing, unknown or revoked.' },
   forbidden: { status: 403, title: 'Forbidden', meaning: 'The role of this API key does not allow the route.' },
+  csrf_refused: {
+    status: 403,
+    title: 'Not from the page',
+    meaning:
+      'A request with the cookie of the web page must prove that the page sent it: `X-Undolog-CSRF`, own origin.',
+  },
   not_found: { status: 404, title: 'Not found', meaning: 'There is no such route, or no such thing in this org.' },
   method_not_allowed: { status: 405, title: 'Method not allowed', meaning: 'The route exists, with another method.' },
   session_exists: {
@@ -186,7 +192,11 @@ export const ERROR_CODES = {
     title: 'Confirm required',
     meaning: 'An asynchronous compensation must declare `confirm`.',
   },
-  rate_limited: { status: 429, title: 'Rate limited', meaning: 'This API key sends too many requests.' },
+  rate_limited: {
+    status: 429,
+    title: 'Rate limited',
+    meaning: 'This API key sends too many requests, or this address has tried too many wrong keys.',
+  },
   internal: { status: 500, title: 'Internal error', meaning: 'A fault of UndoLog; nothing was committed.' },
   unavailable: {
     status: 503,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isAddressRange } from './egress-policy.js';
 
 /**
  * The only reader of the environment. Every variable stands in one table with its meaning, its bounds and its default;
@@ -34,6 +35,12 @@ const encryptionKeys = z
   .max(10_000)
   .transform((text) => text.split(',').map((part) => part.trim()))
   .pipe(z.array(encryptionKey));
+
+const addressRanges = z
+  .string()
+  .max(10_000)
+  .transform((text) => text.split(/[\s,]+/))
+  .pipe(z.array(z.string().refine(isAddressRange, 'must be addresses or CIDRs, separated by commas')));
 
 export const VARIABLES = {
   DATABASE_URL: {
@@ -97,6 +104,11 @@ export const VARIABLES = {
     unset: 'no limit',
     doc: 'Requests per second that one API key may send to one api process; above it, 429.',
   },
+  UNDOLOG_TRUSTED_PROXIES: {
+    schema: addressRanges.default([]),
+    unset: 'none: the sender of a connection is the client, and the way was not https',
+    doc: 'CIDRs, separated by commas, of reverse proxies in front of the api whose `X-Forwarded-For`, `-Proto` and `-Host` are believed; see [security](security.md#the-web-page).',
+  },
   UNDOLOG_DB_POOL: {
     schema: wholeNumber(2, 500).default(10),
     unset: '10',
@@ -153,6 +165,8 @@ export interface Config {
   /** Undefined: ended sessions are kept for ever. */
   readonly retentionDays: number | undefined;
   readonly rateLimitPerSecond: number | undefined;
+  /** Addresses and CIDRs. */
+  readonly trustedProxies: readonly string[];
   readonly databaseConnections: number;
   readonly queuePrefix: string;
   /** Spans are sent to the collector that OpenTelemetry's variables name. */
@@ -222,6 +236,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     sweepMs: values.UNDOLOG_SWEEP_MS,
     retentionDays: values.UNDOLOG_RETENTION_DAYS,
     rateLimitPerSecond: values.UNDOLOG_RATE_LIMIT,
+    trustedProxies: values.UNDOLOG_TRUSTED_PROXIES,
     databaseConnections: values.UNDOLOG_DB_POOL,
     queuePrefix: values.UNDOLOG_QUEUE_PREFIX,
     tracing: isTraced(values),

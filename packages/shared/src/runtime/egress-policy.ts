@@ -41,6 +41,16 @@ function readRange(part: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   return [address, address.kind() === 'ipv4' ? 32 : 128];
 }
 
+/** Whether the text is an address, or a CIDR. */
+export function isAddressRange(text: string): boolean {
+  try {
+    readRange(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const MAPPED_BITS = 96;
 
 /** A range of `::ffff:a.b.c.d` means IPv4, as such an address does. */

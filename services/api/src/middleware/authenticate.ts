@@ -1,7 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
+import type { Database } from '@undolog/shared/store/database';
+import { findSignIn } from '@undolog/shared/store/sign-ins';
 import { hashOfSecret } from '../api-key.js';
+import { cookieToken, faultOfProof } from '../dashboard/cookie.js';
 import type { KeyLookup } from '../key-lookup.js';
 import { refuse, send, type Reply } from '../reply.js';
 import type { Caller } from '../route.js';
@@ -14,12 +17,23 @@ function bearerToken(request: IncomingMessage): string | undefined {
 
 export type Authenticated = Caller | { readonly refused: Reply };
 
-/** Whose key the request carries. */
-export async function authenticate(keys: KeyLookup, request: IncomingMessage): Promise<Authenticated> {
+/** Whose key the request carries; without one, who is signed in to the web page and sent it from there. */
+export async function authenticate(keys: KeyLookup, database: Database, request: Request): Promise<Authenticated> {
   const token = bearerToken(request);
-  if (token === undefined) return { refused: refuse('unauthorized', 'send Authorization: Bearer with an API key') };
+  if (token === undefined) return authenticateByCookie(database, request);
   const caller = await keys.find(token);
   return caller ?? { refused: refuse('unauthorized', 'this API key is not known or was revoked') };
+}
+
+async function authenticateByCookie(database: Database, request: Request): Promise<Authenticated> {
+  const token = cookieToken(request);
+  if (token === undefined) return { refused: refuse('unauthorized', 'send Authorization: Bearer with an API key') };
+  const signInHash = hashOfSecret(token);
+  const found = await findSignIn(database, signInHash);
+  if (!found) return { refused: refuse('unauthorized', 'whoever was signed in here is so no longer') };
+  const fault = faultOfProof(request, token);
+  if (fault !== undefined) return { refused: refuse('csrf_refused', fault) };
+  return { orgId: found.org_id, keyId: found.key_id, role: found.role, signInHash };
 }
 
 /** The owner of the installation, who makes orgs and belongs to none of them. */

@@ -15,8 +15,8 @@ export type BodyResult = { readonly node: JsonNode } | { readonly refused: Reply
 
 type Bytes = Buffer | 'too_large' | 'aborted';
 
-function readBytes(request: IncomingMessage): Promise<Bytes> {
-  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) {
+function readBytes(request: IncomingMessage, maxBytes: number): Promise<Bytes> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
     drain(request, 0);
     return Promise.resolve('too_large');
   }
@@ -25,7 +25,7 @@ function readBytes(request: IncomingMessage): Promise<Bytes> {
     let size = 0;
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > MAX_BODY_BYTES) {
+      if (size > maxBytes) {
         request.removeAllListeners('data');
         drain(request, size);
         resolve('too_large');
@@ -71,9 +71,9 @@ function parse(bytes: Buffer): BodyResult {
   return { refused: refuse(code, parsed.message, { errors }) };
 }
 
-async function unzip(bytes: Buffer): Promise<Buffer | 'too_large' | 'broken'> {
+async function unzip(bytes: Buffer, maxBytes: number): Promise<Buffer | 'too_large' | 'broken'> {
   try {
-    return await inflate(bytes, { maxOutputLength: MAX_BODY_BYTES });
+    return await inflate(bytes, { maxOutputLength: maxBytes });
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE' ? 'too_large' : 'broken';
   }
@@ -89,9 +89,9 @@ export const EMPTY_BODY: BodyResult = parse(Buffer.from('{}'));
  */
 export async function readBody(
   request: IncomingMessage,
-  expected: { readonly bodyOptional?: boolean; readonly mediaType?: string },
+  expected: { readonly bodyOptional?: boolean; readonly mediaType?: string; readonly maxBytes?: number },
 ): Promise<BodyResult | undefined> {
-  const { bodyOptional = false } = expected;
+  const { bodyOptional = false, maxBytes = MAX_BODY_BYTES } = expected;
   const { 'content-type': contentType, 'content-encoding': encoding = 'identity' } = request.headers;
   const absent = request.headers['transfer-encoding'] === undefined && !Number(request.headers['content-length']);
   if (absent) return bodyOptional ? EMPTY_BODY : invalid('the body is empty');
@@ -100,12 +100,12 @@ export async function readBody(
   if (!/^(identity|gzip|x-gzip)$/i.test(encoding)) {
     return { refused: refuse('unsupported_media_type', 'the body may be sent plain or with Content-Encoding: gzip') };
   }
-  const bytes = await readBytes(request);
+  const bytes = await readBytes(request, maxBytes);
   if (bytes === 'aborted') return undefined;
   if (bytes === 'too_large') return { refused: refuse('body_too_large') };
   if (bytes.length === 0) return bodyOptional ? EMPTY_BODY : invalid('the body is empty');
   if (/^identity$/i.test(encoding)) return parse(bytes);
-  const plain = await unzip(bytes);
+  const plain = await unzip(bytes, maxBytes);
   if (plain === 'too_large') return { refused: refuse('body_too_large') };
   return plain === 'broken' ? invalid('the body is not valid gzip') : parse(plain);
 }

@@ -3,6 +3,7 @@ import { stringifyWithText } from '@undolog/shared/domain/json-serialize';
 import { monotonicMs } from '@undolog/shared/runtime/clock';
 import { presentPlace, readChanges, type Change, type ChangeCursor } from '@undolog/shared/store/read-changes';
 import { stillValid } from '@undolog/shared/store/api-keys';
+import { findSignIn } from '@undolog/shared/store/sign-ins';
 import { badRequest, refuse, type Reply } from '../reply.js';
 import type { Resources } from '../resources.js';
 import { defineRoute, type Caller, type Route } from '../route.js';
@@ -12,7 +13,7 @@ const PAGE = 500;
 /** Proxies close connections on which nothing comes; readers learn from it that the stream lives. */
 const HEARTBEAT_MS = 15_000;
 const HEARTBEAT = ': here\n\n';
-/** A key that was revoked ends its streams within this time. */
+/** A key that was revoked ends its streams within this time, and so does signing out of the page. */
 const KEY_CHECK_MS = 5_000;
 const MAX_STREAMS = 100;
 
@@ -32,17 +33,19 @@ function write({ cursor, event, sessionId, undoId, state, at }: Change): string 
   return `id: ${cursor.xid}-${cursor.seq}\nevent: ${event}\ndata: ${stringifyWithText(data)}\n\n`;
 }
 
+async function mayGoOn({ database }: Resources, { orgId, keyId, signInHash }: Caller): Promise<boolean> {
+  if (signInHash === undefined) return stillValid(database, orgId, keyId);
+  return (await findSignIn(database, signInHash)) !== undefined;
+}
+
 /** Follows an org's changes until its reader goes, its key is revoked, Postgres is lost or the process stops. */
-async function* follow(
-  { database, closing }: Resources,
-  { orgId, keyId }: Caller,
-  from: ChangeCursor,
-): AsyncGenerator<string> {
+async function* follow(resources: Resources, caller: Caller, from: ChangeCursor): AsyncGenerator<string> {
+  const { database, closing } = resources;
   let place = from;
   let [saidAtMs, checkedAtMs] = [monotonicMs(), monotonicMs()];
   yield 'retry: 1000\n\n';
   while (!closing.aborted) {
-    const { changes, next, more } = await readChanges(database, orgId, place, PAGE);
+    const { changes, next, more } = await readChanges(database, caller.orgId, place, PAGE);
     place = next;
     const nowMs = monotonicMs();
     const text = changes.length > 0 ? changes.map(write).join('') : nowMs - saidAtMs > HEARTBEAT_MS ? HEARTBEAT : '';
@@ -51,7 +54,7 @@ async function* follow(
       saidAtMs = nowMs;
     }
     if (nowMs - checkedAtMs > KEY_CHECK_MS) {
-      if (!(await stillValid(database, orgId, keyId))) return;
+      if (!(await mayGoOn(resources, caller))) return;
       checkedAtMs = nowMs;
     }
     if (!more) await sleep(POLL_MS, undefined, { signal: closing }).catch(() => undefined);
