@@ -64,6 +64,15 @@ const rooms = [
     packages: ['@clack/prompts', 'cli-progress', 'cli-table3', 'commander', 'picocolors'],
     node: true,
   }),
+  room(
+    'dashboard-speaks-through-the-client',
+    '^packages/dashboard/src/',
+    'It runs in a browser and is one more user.',
+    {
+      paths: ['^packages/client/'],
+      packages: ['react', 'react-dom', '@tanstack/[\\w-]+', '@radix-ui/[\\w-]+', 'wouter', 'lossless-json', 'vite'],
+    },
+  ),
   {
     name: 'services-meet-in-postgres-and-the-queue',
     comment: 'A service imports shared and itself, never another service, a tool or the demo.',

@@ -9,6 +9,7 @@ COPY packages/backends/package.json packages/backends/
 COPY packages/receiver/package.json packages/receiver/
 COPY packages/client/package.json packages/client/
 COPY packages/cli/package.json packages/cli/
+COPY packages/dashboard/package.json packages/dashboard/
 COPY services/api/package.json services/api/
 COPY services/compensator/package.json services/compensator/
 COPY migrations/package.json migrations/
@@ -21,18 +22,21 @@ FROM manifests AS production
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund $PRODUCT
 
 FROM manifests AS build
-RUN npm ci --ignore-scripts --no-audit --no-fund --include-workspace-root $PRODUCT
+RUN npm ci --ignore-scripts --no-audit --no-fund --include-workspace-root $PRODUCT -w @undolog/dashboard -w @undolog/client
 COPY tsconfig.base.json ./
 COPY packages/shared packages/shared
+COPY packages/client packages/client
+COPY packages/dashboard packages/dashboard
 COPY services services
 COPY migrations migrations
-RUN npx tsc -b services/api services/compensator migrations
+RUN npx tsc -b services/api services/compensator migrations && npm run build -w @undolog/dashboard
 
 FROM node:22-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=production /app ./
 COPY --from=build /app/packages/shared/dist packages/shared/dist
+COPY --from=build /app/packages/dashboard/dist packages/dashboard/dist
 COPY --from=build /app/services/api/dist services/api/dist
 COPY --from=build /app/services/compensator/dist services/compensator/dist
 COPY --from=build /app/migrations/dist migrations/dist

@@ -64,7 +64,7 @@ const RULES: readonly Rule[] = [
     name: 'time, ids and chance come from clock.ts',
     why: 'the domain gets them as arguments; what time decides, the database decides',
     appliesTo: PRODUCT,
-    except: /^packages\/(shared\/src\/runtime\/clock|client\/src\/chance|cli\/src\/clock)\.ts$/,
+    except: /^packages\/(shared\/src\/runtime\/clock|client\/src\/chance|cli\/src\/clock|dashboard\/src\/clock)\.ts$/,
     forbidden: /\bDate\.now\b|\bnew Date\(|\bperformance\.now\b|\bMath\.random\b|\brandomUUID\b/,
     example: `const startedAt = new Date();`,
   },
@@ -124,7 +124,7 @@ function brokenAt(rule: Rule, path: string, text: string): number | undefined {
 function sourceFiles(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => relative(ROOT, join(ROOT, folder, name)))
-    .filter((path) => /\.m?ts$/.test(path) && !SKIPPED.test(path));
+    .filter((path) => /\.(m?ts|tsx|css)$/.test(path) && !SKIPPED.test(path));
 }
 
 let faults = 0;

@@ -12,6 +12,13 @@ import { type TestCounts, verdictLine } from './support/test-counts.js';
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const NOTHING_RAN: TestCounts = { passed: 0, failed: 1, skipped: 0 };
 const locate = createRequire(import.meta.url);
+const program = (name: string, path: string): string => join(dirname(locate.resolve(`${name}/package.json`)), path);
+
+/** What `npm run build` does. */
+const BUILD = [
+  [program('typescript', 'bin/tsc'), '-b'],
+  [program('vite', 'bin/vite.js'), 'build', '--logLevel', 'warn', 'packages/dashboard'],
+] as const;
 
 interface Ended {
   readonly code: number;
@@ -36,15 +43,16 @@ function run(script: string, args: readonly string[], env: NodeJS.ProcessEnv): P
 }
 
 async function test(vitestArguments: readonly string[]): Promise<Ended> {
-  const build = await run(locate.resolve('typescript/bin/tsc'), ['-b'], process.env);
-  if (build.code !== 0) return { code: build.code, counts: NOTHING_RAN };
+  for (const [script, ...args] of BUILD) {
+    const built = await run(script, args, process.env);
+    if (built.code !== 0) return { code: built.code, counts: NOTHING_RAN };
+  }
   const backends = await resolveBackends({ env: process.env, log: (line) => console.log(line) });
   try {
     const env: NodeJS.ProcessEnv = { ...process.env, DATABASE_URL: backends.databaseUrl };
     if (backends.redisUrl === undefined) delete env['REDIS_URL'];
     else env['REDIS_URL'] = backends.redisUrl;
-    const vitest = join(dirname(locate.resolve('vitest/package.json')), 'vitest.mjs');
-    return await run(vitest, ['run', ...vitestArguments], env);
+    return await run(program('vitest', 'vitest.mjs'), ['run', ...vitestArguments], env);
   } finally {
     await backends.stop();
   }

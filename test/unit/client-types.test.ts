@@ -4,6 +4,7 @@ import type { auditView, sealView, verifiedAudit } from '@undolog/shared/wire/au
 import type { bulkAnswer, deadLetterView } from '@undolog/shared/wire/dead-letters';
 import type { registeredEffect, reportedEffect } from '@undolog/shared/wire/effects';
 import type { keyView } from '@undolog/shared/wire/keys';
+import type { compensationOutcomes, overviewView } from '@undolog/shared/wire/overview';
 import type { sessionPlan, sessionView } from '@undolog/shared/wire/sessions';
 import type { entryView } from '@undolog/shared/wire/undo-entries';
 import { describe, expectTypeOf, test } from 'vitest';
@@ -34,6 +35,9 @@ describe('the client’s own types', () => {
     expectTypeOf<Answered<typeof verifiedAudit>>().toEqualTypeOf<client.VerifiedAudit>();
     expectTypeOf<Answered<typeof reportedEffect>>().toEqualTypeOf<client.ReportedEffect>();
     expectTypeOf<Answered<typeof keyView>>().toEqualTypeOf<client.ApiKey>();
+    expectTypeOf<client.Overview>().toExtend<Answered<typeof overviewView>>();
+    expectTypeOf<Answered<typeof overviewView>>().toExtend<client.Overview>();
+    expectTypeOf<Answered<typeof compensationOutcomes>>().toEqualTypeOf<client.CompensationOutcomes>();
     expectTypeOf<Answered<typeof sessionPlan>>().toEqualTypeOf<client.Plan>();
   });
 

@@ -1,4 +1,4 @@
-import { explain } from '@undolog/cli/explain';
+import { explain } from '@undolog/client/explain';
 import { UNDO_CODES } from '@undolog/shared/domain/undo-codes';
 import { expect, test } from 'vitest';
 

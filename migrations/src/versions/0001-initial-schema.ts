@@ -66,6 +66,8 @@ CREATE INDEX undolog_sessions_expiring ON undolog_sessions (lease_expires_at)
   WHERE state = 'active' AND lease_expires_at IS NOT NULL;
 CREATE INDEX undolog_sessions_children ON undolog_sessions (parent_session_id, org_id, parent_position)
   WHERE parent_session_id IS NOT NULL;
+-- A run's id never changes; sessions without one are not in it.
+CREATE INDEX undolog_sessions_run ON undolog_sessions (external_run_id, org_id) WHERE external_run_id IS NOT NULL;
 CREATE INDEX undolog_sessions_waking ON undolog_sessions (wake_at) WHERE wake_at IS NOT NULL;`;
 
 const STACK = `

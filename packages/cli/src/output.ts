@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
 import pc from 'picocolors';
-import { visible, visibleJson } from './visible-text.js';
+import { visible, visibleJson } from '@undolog/client/visible-text';
 
 type Colors = ReturnType<typeof pc.createColors>;
 export type Shade = 'good' | 'bad' | 'unsure' | 'busy' | 'dim' | 'strong' | 'plain';

@@ -1,3 +1,4 @@
+import { drain, type DrainProgress } from './drain.js';
 import { streamChanges, type StreamOptions } from './stream.js';
 import { Transport, type Options, type Request } from './transport.js';
 import type * as ops from './operator-types.js';
@@ -9,7 +10,7 @@ export interface IfMatch {
 }
 
 type Body = Readonly<Record<string, unknown>>;
-type Query = Request['query'] | api.PageQuery;
+type Query = Request['query'] | api.PageQuery | ops.OverviewQuery;
 
 /** The routes of the HTTP interface, with the key of one org. Every method throws `UndoLogError` or `NoAnswer`. */
 export class UndoLogApi {
@@ -35,8 +36,7 @@ export class UndoLogApi {
 
   readonly sessions = {
     create: (body: api.OpenSession = {}) => this.#post<api.Session>('/v1/sessions', { ...body }),
-    list: (query: api.PageQuery & { state?: api.SessionState; agent_name?: string } = {}) =>
-      this.#get<api.Page<api.Session>>('/v1/sessions', query),
+    list: (query: api.SessionQuery = {}) => this.#get<api.Page<api.Session>>('/v1/sessions', query),
     get: (id: string) => this.#get<api.Session>(sessionPath(id)),
     stack: async (id: string) => (await this.#get<{ data: api.UndoEntry[] }>(`${sessionPath(id)}/stack`)).data,
     register: (id: string, body: api.RegisterEffect) =>
@@ -62,6 +62,9 @@ export class UndoLogApi {
 
   readonly compensations = {
     list: async () => (await this.#get<{ data: ops.Compensation[] }>('/v1/compensations')).data,
+    /** How undos ended lately; `sampled`: the time held more than is read. */
+    outcomes: (query: ops.OverviewQuery = {}) =>
+      this.#get<{ data: ops.CompensationOutcomes[]; sampled: boolean }>('/v1/compensations/outcomes', query),
     get: (fnName: string, version: string) => this.#get<ops.Compensation>(compensationPath(fnName, version)),
     put: (fnName: string, version: string, body: Body) =>
       this.#transport.request<ops.Compensation>({ method: 'PUT', path: compensationPath(fnName, version), body }),
@@ -91,6 +94,9 @@ export class UndoLogApi {
       const answer = await this.#transport.requestWithHeaders<ops.BulkAnswer>(request);
       return { ...answer.body, retryAfterMs: Number(answer.headers.get('retry-after') ?? 0) * 1000 };
     },
+    /** Bulk requests until all that matched is done, or the signal ends them; yields how far it has come. */
+    drain: (body: ops.BulkDeadLetters, signal?: AbortSignal): AsyncGenerator<DrainProgress> =>
+      drain(this.deadLetters.bulk, body, signal),
   };
 
   readonly audit = {
@@ -108,6 +114,11 @@ export class UndoLogApi {
     revoke: (keyId: string) =>
       this.#transport.request<undefined>({ method: 'DELETE', path: `/v1/keys/${encodeURIComponent(keyId)}` }),
   };
+
+  /** How the org is doing. */
+  overview(query: ops.OverviewQuery = {}): Promise<ops.Overview> {
+    return this.#get<ops.Overview>('/v1/overview', query);
+  }
 
   /** Which key this is, and what it may do. */
   whoami(): Promise<ops.Caller> {

@@ -3,6 +3,7 @@ import { UndoLogApi } from './api.js';
 
 export { AgentSession, type CallOptions, type SessionOptions, type ToolCall } from './agent-session.js';
 export type { IfMatch } from './api.js';
+export type { DrainProgress } from './drain.js';
 export { NoAnswer, NotApplied, NotExecuted, UndoLogError, WillBeUndone } from './errors.js';
 export { RawJson } from './raw-json.js';
 export type { StreamOptions } from './stream.js';

@@ -1,4 +1,4 @@
-import type { PageQuery, Role, UndoState } from './types.js';
+import type { PageQuery, Role, SessionState, UndoState } from './types.js';
 
 /** What operators see and send. */
 
@@ -133,4 +133,50 @@ export interface CompensationPause {
   fn_name: string;
   paused: boolean;
   reason: unknown;
+}
+
+export interface OverviewQuery {
+  /** 1, 24 (when not given) or 168. */
+  hours?: number;
+}
+
+/** How an org has been doing, in pictures. */
+export interface Overview {
+  at: string;
+  hours: number;
+  /** Sessions in these states now. */
+  states: Record<'active' | 'failed' | 'compensating' | 'halted', number>;
+  /** States of which there may be more. */
+  capped: SessionState[];
+  /** Equal steps, the oldest first. */
+  buckets: { at: string; opened: number; completed: number; compensated: number; halted: number }[];
+  /** From the failure of a session to its last undo. */
+  unwind: {
+    count: number;
+    p50_ms: number | null;
+    p95_ms: number | null;
+    p99_ms: number | null;
+    histogram: { up_to_ms: number | null; count: number }[];
+  };
+  dead_letters: {
+    open: number;
+    oldest_halted_at: string | null;
+    by_code: { code: string; count: number }[];
+    by_age: { up_to_seconds: number | null; count: number }[];
+  };
+  /** Hosts that are not called freely now. */
+  breakers: ({ host: string } & Compensation['breaker'])[];
+  paused: { fn_name: string; pause_reason: unknown }[];
+  /** There was more in the time than is read: buckets and latencies are those of the newest part. */
+  sampled: boolean;
+}
+
+/** How the undos of a compensation ended in the time asked for; one that broke and was retried has several ends. */
+export interface CompensationOutcomes {
+  fn_name: string;
+  version: string;
+  compensated: number;
+  failed: number;
+  unconfirmed: number;
+  skipped: number;
 }

@@ -6,6 +6,8 @@ export interface StreamOptions {
   /** The `id` of the last change that was seen; by default the stream begins now. */
   readonly after?: string;
   readonly signal?: AbortSignal;
+  /** Told whenever the connection is there, or is gone and will be made again. */
+  readonly onConnection?: (open: boolean) => void;
 }
 
 const RECONNECT_AFTER_MS = 1000;
@@ -49,6 +51,7 @@ export async function* streamChanges(transport: Transport, options: StreamOption
         throw new UndoLogError(response.status, (await response.json()) as Record<string, unknown>, undefined);
       }
       if (response.ok && response.body) {
+        options.onConnection?.(true);
         for await (const change of messagesOf(response.body)) {
           last = change.id;
           yield change;
@@ -58,6 +61,8 @@ export async function* streamChanges(transport: Transport, options: StreamOption
       if (stopped()) return;
       if (error instanceof UndoLogError) throw error;
     }
+    if (stopped()) return;
+    options.onConnection?.(false);
     await new Promise((resolve) => setTimeout(resolve, RECONNECT_AFTER_MS));
   }
 }

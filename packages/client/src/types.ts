@@ -41,6 +41,17 @@ export interface OpenSession {
   parent?: { session_id: string; stack_position: number };
 }
 
+export interface SessionQuery extends PageQuery {
+  /** One, or several with commas between them. */
+  state?: string;
+  /** The beginning of an id. */
+  session_id?: string;
+  external_run_id?: string;
+  agent_name?: string;
+  created_after?: string;
+  created_before?: string;
+}
+
 export interface StandingEffect {
   effect_id: string;
   tool_name: string;

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { RawJson, type BulkAnswer, type BulkDeadLetters, type DeadLetter } from '@undolog/client';
+import { RawJson, type BulkDeadLetters, type DeadLetter, type DrainProgress } from '@undolog/client';
 import cliProgress from 'cli-progress';
 import type { Context, Work } from '../context.js';
 import { CommandFailed, EXIT, type ExitCode } from '../exit-codes.js';
-import { explain } from '../explain.js';
+import { explain } from '@undolog/client/explain';
 import { cell, state } from '../output.js';
 import { collect } from '../paging.js';
 
@@ -203,37 +203,28 @@ async function drain(context: Context, options: DrainOptions): Promise<ExitCode 
     const answer = await ask(`${action} ${matched} dead letters? (yes/no) `);
     if (answer.trim() !== 'yes') return output.note('nothing was done');
   }
-  const done = await repeat(context, body, matched);
+  const done = await drainWithBar(context, body, matched);
   if (output.json) output.data({ matched, ...done });
   else
     output.line(done.applied, 'of', matched, 'done', done.refused.length > 0 ? `· ${done.refused.length} refused` : '');
   return done.applied === matched ? EXIT.ok : EXIT.partial;
 }
 
-/** A request does what it can in its time; what came up since the first one is left alone. */
-async function repeat({ client, output, signal }: Context, body: BulkDeadLetters, matched: number) {
+async function drainWithBar({ client, output, signal }: Context, body: BulkDeadLetters, matched: number) {
   const bar = new cliProgress.SingleBar({
     format: '{bar} {value}/{total}',
     stream: process.stderr,
     noTTYOutput: false,
   });
   if (output.isWatched) bar.start(matched, 0);
-  let applied = 0;
-  const refused: NonNullable<BulkAnswer['refused']> = [];
-  let asOf: string | undefined;
+  let done: Omit<DrainProgress, 'matched'> = { applied: 0, refused: [] };
   try {
-    for (;;) {
-      const answer = await client().deadLetters.bulk({ ...body, ...(asOf && { halted_before: asOf }) });
-      asOf ??= answer.as_of;
-      applied += answer.applied ?? 0;
-      const known = new Set(refused.map((one) => one.dead_letter_id));
-      refused.push(...(answer.refused ?? []).filter((one) => !known.has(one.dead_letter_id)));
+    for await (const { applied, refused } of client().deadLetters.drain(body, signal)) {
+      done = { applied, refused };
       if (output.isWatched) bar.update(Math.min(applied, matched));
-      if (!answer.remaining || !answer.applied || signal.aborted) break;
-      await new Promise((resolve) => setTimeout(resolve, answer.retryAfterMs));
     }
   } finally {
     bar.stop();
   }
-  return { applied, refused };
+  return done;
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { DeadLetter, Session, UndoEntry, UndoLog } from '@undolog/client';
 import type { Context, Work } from '../context.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
-import { explain } from '../explain.js';
+import { explain } from '@undolog/client/explain';
 import { cell, state, type Output } from '../output.js';
 import { collect } from '../paging.js';
 

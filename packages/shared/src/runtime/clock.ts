@@ -45,3 +45,8 @@ export function isRealTime(text: string): boolean {
   const ms = Date.parse(text);
   return !Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 19) === text.slice(0, 19);
 }
+
+/** A timestamp as Postgres gives them, so much later. */
+export function addMilliseconds(timestamp: string, ms: number): string {
+  return new Date(Date.parse(timestamp) + ms).toISOString().replace('Z', '000Z');
+}

@@ -12,7 +12,7 @@ import { SESSION_STATES, UNDO_STATES } from '../domain/states.js';
 import { PLAN_ACTIONS } from '../domain/unwind-plan.js';
 import { anyJson, jsonString, type RequestBody } from './json-member.js';
 import { pageQuery } from './paging.js';
-import { nameText, sessionIdText, timestamp, uuid } from './text.js';
+import { instant, nameText, sessionIdText, timestamp, uuid } from './text.js';
 
 const position = z.int().min(0).max(MAX_STACK_POSITION);
 
@@ -106,8 +106,17 @@ export const emptyBody = { schema: nothing, raw: {} } satisfies RequestBody;
 
 export const listSessionsQuery = z.strictObject({
   ...pageQuery,
-  state: z.enum(SESSION_STATES).optional(),
+  state: z
+    .string()
+    .transform((text) => text.split(','))
+    .pipe(z.array(z.enum(SESSION_STATES)).min(1))
+    .optional()
+    .meta({ type: 'string', description: 'One state, or several with commas between them.' }),
+  session_id: sessionIdText.optional().meta({ description: 'The beginning of an id. Looks at 10,000 such sessions.' }),
+  external_run_id: nameText('Only sessions of this run.').optional(),
   agent_name: nameText('Only sessions of this agent.').optional(),
+  created_after: instant.optional(),
+  created_before: instant.optional(),
 });
 
 export const standingEffect = z.object({

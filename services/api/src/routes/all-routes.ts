@@ -9,6 +9,7 @@ import { deadLetterRoutes } from './dead-letters.js';
 import { eventRoutes } from './events.js';
 import { effectReportRoutes } from './effect-reports.js';
 import { keyRoutes } from './keys.js';
+import { overviewRoutes } from './overview.js';
 import { registerEffectRoute } from './register-effect.js';
 import { secretRoutes } from './secrets.js';
 import { sessionDataRoutes } from './session-data.js';
@@ -33,6 +34,7 @@ export const ORG_ROUTES: readonly Route[] = [
   ...deadLetterActionRoutes,
   ...deadLetterConfirmRoutes,
   ...deadLetterBulkRoutes,
+  ...overviewRoutes,
   ...auditRoutes,
   ...streamRoutes,
   ...keyRoutes,

@@ -63,8 +63,17 @@ const list = defineRoute({
     const cursor = readCursor(query.cursor, isTimestamp, isSessionId);
     if ('refused' in cursor) return cursor.refused;
     const after = cursor.values && { createdAt: cursor.values[0], sessionId: cursor.values[1] };
-    const { state, agent_name: agentName, limit } = query;
-    const rows = await listSessions(resources.database, caller.orgId, { state, agentName, limit: limit + 1, after });
+    const { limit } = query;
+    const rows = await listSessions(resources.database, caller.orgId, {
+      states: query.state,
+      sessionIdPrefix: query.session_id,
+      externalRunId: query.external_run_id,
+      agentName: query.agent_name,
+      createdAfter: query.created_after,
+      createdBefore: query.created_before,
+      limit: limit + 1,
+      after,
+    });
     const { data, next_cursor } = cutPage(rows, limit, (last) => [last.created_at, last.session_id]);
     return answer(200, { data: data.map((session) => presentSession(session, caller.role)), next_cursor });
   },

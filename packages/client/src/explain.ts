@@ -6,7 +6,7 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   not_confirmed: 'the vendor said done, but its record does not show it; ask again (confirm), nothing is sent twice',
   undo_failed: "the vendor's record shows the undo as failed; look there before you retry",
   lookup_failed: 'whether the effect exists could not be found out; retry once the vendor answers',
-  missing_result: 'the arguments need a result that nobody has; retry with args',
+  missing_result: 'the arguments need a result that nobody has; retry with other arguments',
   url_not_allowed: 'the address is not allowed to be called; register another version, and retry with it',
   stalled: 'workers were lost again and again while they asked about it; look at the logs before you retry',
   key_expired: 'the vendor may have forgotten the key; confirm before you retry',
@@ -27,5 +27,5 @@ export function explain(code: string | null): string {
   // Only a refusal says that nothing happened; whatever else was answered, the undo may have been done.
   if (!status.startsWith('4'))
     return `the vendor answered ${status}; if the entry is unconfirmed it may be undone: ask first (confirm), then retry`;
-  return `the vendor refused (${status}), so nothing was undone; correct the arguments (retry --args), skip or resolve`;
+  return `the vendor refused (${status}), so nothing was undone; correct the arguments and retry, skip or resolve`;
 }

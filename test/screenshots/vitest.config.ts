@@ -1,0 +1,10 @@
+import { defineConfig } from 'vitest/config';
+
+const conditions = ['@undolog/source'];
+
+/** Pictures for the documents, not proofs: they are made by `npm run screenshots` and looked at. */
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: { include: ['test/screenshots/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000 },
+});
