@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { resolveBackends, type Backends } from '@undolog/backends/resolve';
-import { openBrowser, signIn } from '../support/browser.js';
+import { live, openBrowser, signIn } from '../support/browser.js';
 import { openNight, type Night } from '../support/night.js';
 
 const FOLDER = fileURLToPath(new URL('../../docs/images/', import.meta.url));
@@ -26,7 +26,7 @@ const pagesOf = ({ halted, unwound, letter }: Night): Readonly<Record<string, st
 });
 
 async function settle(page: Page): Promise<void> {
-  await page.getByRole('status').getByText('Live').waitFor();
+  await live(page);
   await page.waitForTimeout(500);
 }
 

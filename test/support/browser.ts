@@ -29,12 +29,34 @@ export function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM!, args });
 }
 
-/** A page of its own, signed in with a key as a person does it. */
+/** A page that is signed in with a key, as a person does it. */
 export async function signIn(context: BrowserContext, url: string, apiKey: string): Promise<Page> {
   const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
   await page.goto(`${url}/dashboard`);
   await page.getByLabel('API key').fill(apiKey);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   return page;
+}
+
+/** Nothing is shown twice as fast as it is read: the page waits until the stream is there. */
+export async function live(page: Page): Promise<void> {
+  await page.getByText('Live', { exact: true }).waitFor();
+}
+
+/** What a page did that it must not: errors, refused scripts and styles, dialogs that data opened. */
+export function misdeedsOf(page: Page): string[] {
+  const misdeeds: string[] = [];
+  page.on('pageerror', (error) => misdeeds.push(`error: ${error.message}`));
+  page.on('dialog', (dialog) => {
+    misdeeds.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('console', (message) => {
+    // A refusal by the API is logged by the browser too, and is no fault of the page.
+    const refusal = /Failed to load resource/.test(message.text());
+    if (message.type() === 'error' && !refusal) misdeeds.push(`console: ${message.text()}`);
+  });
+  return misdeeds;
 }

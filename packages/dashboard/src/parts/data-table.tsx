@@ -33,6 +33,10 @@ function focusedIndex(list: HTMLElement | null): number {
   return row && list?.contains(row) ? Number(row.dataset['index']) : -1;
 }
 
+function linkOf(list: HTMLElement | null, index: number): HTMLElement | null | undefined {
+  return list?.querySelector<HTMLElement>(`[data-index="${index}"] a`);
+}
+
 /** Keys that move the focus from row to row, and those that act on the row that has it. */
 function useRowKeys<T>(
   list: RefObject<HTMLElement | null>,
@@ -44,7 +48,10 @@ function useRowKeys<T>(
     const index = Math.min(Math.max(focusedIndex(list.current) + by, 0), rows.length - 1);
     if (index < 0) return;
     show(index);
-    requestAnimationFrame(() => list.current?.querySelector<HTMLElement>(`[data-index="${index}"] a`)?.focus());
+    const focus = (): void => linkOf(list.current, index)?.focus();
+    // A row that was out of sight is there with the next picture.
+    if (linkOf(list.current, index)) focus();
+    else requestAnimationFrame(focus);
   };
   const onFocused = (act: (row: T) => void) => (): void => {
     const row = rows[focusedIndex(list.current)];

@@ -67,17 +67,14 @@ function pageOf(orgId: string, filter: SessionFilter, values: Values): string {
     const last = `${values.next(after.createdAt)}::timestamptz, ${values.next(after.sessionId)}::text`;
     conditions.push(`(p.created_at, p.session_id) < (${last})`);
   }
-  return `(s.org_id, s.session_id) IN (
-  SELECT p.org_id, p.session_id FROM ${source} p WHERE ${conditions.join(' AND ')}
-  ORDER BY p.created_at DESC, p.session_id DESC LIMIT ${values.next(filter.limit)}
-)
-ORDER BY s.created_at DESC, s.session_id DESC`;
+  return `(SELECT p.* FROM ${source} p WHERE ${conditions.join(' AND ')}
+  ORDER BY p.created_at DESC, p.session_id DESC LIMIT ${values.next(filter.limit)})`;
 }
 
 /** A page of the org's sessions, newest first, by keyset. */
 export async function listSessions(tx: Tx, orgId: string, filter: SessionFilter): Promise<SessionView[]> {
   const values = new Values();
-  const text = sessionQuery(pageOf(orgId, filter, values));
+  const text = `${sessionQuery(pageOf(orgId, filter, values))} ORDER BY s.created_at DESC, s.session_id DESC`;
   const rows = await tx.query<SessionRow>({ text, values: values.all });
   return rows.map(sessionView);
 }

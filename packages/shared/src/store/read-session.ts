@@ -56,15 +56,15 @@ WHERE e.org_id = s.org_id AND e.session_id = s.session_id AND e.state <> 'failed
     OR (e.rolled_back OR s.state NOT IN ('active', 'completed') AND NOT ${ROLLING_BACK})
       AND (e.committed_late OR coalesce(convert_from(u.reason, 'UTF8') NOT IN ('"not_applied"', '"effect_absent"'), true)))`;
 
-/** One row per session that `condition` picks; `$1` is the org. */
-export function sessionQuery(condition: string): string {
+/** One row for each session of `source`, a table or the rows that were picked of it. */
+export function sessionQuery(source: string): string {
   return `
 SELECT s.session_id, s.state, s.agent_name, s.external_run_id, s.metadata, s.on_compensation_failure,
   s.lease_expires_at, s.rollback_to, s.parent_session_id, s.parent_position, s.created_at, s.updated_at,
   s.failure_reason, s.failure_kind, s.failure_effect_id, s.failed_at, s.data_erased_at,
   counts.by_state, standing.effects,
   CASE WHEN top.due_at > clock_timestamp() THEN top.due_at END AS retry_at
-FROM undolog_sessions s
+FROM ${source} s
 LEFT JOIN LATERAL (
   SELECT greatest(u.next_attempt_at, ${CALL_MAY_LAND_UNTIL}) AS due_at
   FROM undolog_undo_stack u JOIN undolog_effect_log e ON e.org_id = u.org_id AND e.effect_id = u.effect_id
@@ -76,8 +76,7 @@ LEFT JOIN LATERAL (
     WHERE u.org_id = s.org_id AND u.session_id = s.session_id AND u.superseded_by IS NULL GROUP BY u.state
   ) AS counted
 ) AS counts (by_state) ON true
-LEFT JOIN LATERAL (${STANDING}) AS standing (effects) ON true
-WHERE s.org_id = $1 AND ${condition}`;
+LEFT JOIN LATERAL (${STANDING}) AS standing (effects) ON true`;
 }
 
 export interface SessionRow {
@@ -146,7 +145,7 @@ export function sessionView(row: SessionRow): SessionView {
 export async function readSession(tx: Tx, orgId: string, sessionId: string): Promise<SessionView | undefined> {
   const [row] = await tx.query<SessionRow>({
     name: 'read_session',
-    text: sessionQuery('s.session_id = $2'),
+    text: `${sessionQuery('undolog_sessions')} WHERE s.org_id = $1 AND s.session_id = $2`,
     values: [orgId, sessionId],
   });
   return row && sessionView(row);
