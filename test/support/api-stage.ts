@@ -96,6 +96,9 @@ export async function stage(
       findCompensation: () => Promise.reject(new Error('no compensation was expected')),
       findCredentials: () => Promise.reject(new Error('no credentials were expected')),
     },
+    viewQueues: () => {
+      throw new Error('nobody was expected to look at the queues');
+    },
     readiness: () => Promise.resolve({ ready: false, body: { status: 'unavailable' } }),
     tracing: undefined,
     closing: new AbortController().signal,

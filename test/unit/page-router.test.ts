@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import express from 'express';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pageRouter } from '@undolog/api/dashboard/page-router';
+import { underPolicy } from '@undolog/api/dashboard/policy';
 
 /** As Vite writes it. */
 const ASSET = 'assets/main-Bq3x_f1a.js';
@@ -25,7 +26,7 @@ describe('the files of the web page', () => {
     await writeFile(join(folder, 'index.html'), '<!doctype html><title>UndoLog</title>');
     await writeFile(join(folder, 'favicon.svg'), '<svg/>');
     await writeFile(join(folder, ASSET), 'run()');
-    server = express().use(pageRouter(folder)).listen(0, '127.0.0.1');
+    server = express().use(underPolicy(), pageRouter(folder)).listen(0, '127.0.0.1');
     await once(server, 'listening');
   });
   afterAll(async () => {

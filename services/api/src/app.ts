@@ -1,5 +1,7 @@
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { pageRouter } from './dashboard/page-router.js';
+import { underPolicy } from './dashboard/policy.js';
+import { queueBoard } from './dashboard/queue-board.js';
 import { signInRouter } from './dashboard/sign-in-router.js';
 import { docsRouter } from './docs-page.js';
 import { errorReplier, notFound, problemHandler } from './middleware/problem.js';
@@ -50,7 +52,9 @@ export function createApp(resources: Resources): Express {
     serve(replyTo(error))(request, response, next);
   app.use('/v1', faulty);
 
-  app.use(healthRouter(resources), docsRouter(), signInRouter(resources, limitGuesses()), pageRouter());
+  const guesses = limitGuesses();
+  app.use(healthRouter(resources), docsRouter(), underPolicy());
+  app.use(signInRouter(resources, guesses), queueBoard(resources, guesses), pageRouter());
   app.use(notFound);
   app.use(problemHandler(replyTo));
   return app;

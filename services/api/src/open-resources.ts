@@ -1,4 +1,5 @@
 import { openProcess, type Process } from '@undolog/shared/process/open-process';
+import { openQueueViews } from '@undolog/shared/queue/queue-views';
 import type { Config } from '@undolog/shared/runtime/config';
 import { checkUrlResolved, parseEgressPolicy } from '@undolog/shared/runtime/egress-policy';
 import type { Logger } from '@undolog/shared/runtime/logger';
@@ -24,7 +25,8 @@ export interface OpenResources extends Resources, Pick<Process, 'queueKind' | 'c
 
 /** Opens what the API works with. */
 export function openResources(config: Config, logger: Logger, tracing: Tracing | undefined): OpenResources {
-  const process = openProcess(config, TRAITS, (err) => logger.warn({ err }, err.message));
+  const onError = (err: Error): void => logger.warn({ err }, err.message);
+  const process = openProcess(config, TRAITS, onError);
   const egress = parseEgressPolicy(config.egressAllow);
   const client = createVendorClient({ egress, connectionsPerOrigin: 4 });
   const findCompensation = cacheCompensations(process.database);
@@ -37,6 +39,7 @@ export function openResources(config: Config, logger: Logger, tracing: Tracing |
     tracing,
     vendor: { client, findCompensation, findCredentials },
     faultOfUrl: (url) => checkUrlResolved(egress, url),
+    viewQueues: () => openQueueViews(process.queueLocation, onError),
     readiness: () => apiReadiness(process),
     closing: closing.signal,
     endStreams: () => closing.abort(),

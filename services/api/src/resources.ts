@@ -1,4 +1,5 @@
 import type { WakeUp } from '@undolog/shared/domain/wake-up';
+import type { QueueViews } from '@undolog/shared/queue/queue-views';
 import type { Config } from '@undolog/shared/runtime/config';
 import type { Readiness } from '@undolog/shared/runtime/health-server';
 import type { Logger } from '@undolog/shared/runtime/logger';
@@ -20,6 +21,8 @@ export interface Resources {
   /** Why a compensation may not call this address, or undefined when it may. */
   readonly faultOfUrl: (url: string) => Promise<string | undefined>;
   readonly vendor: VendorAccess;
+  /** Opens the queues for a look; whoever does so closes them when `closing` is aborted. */
+  readonly viewQueues: () => QueueViews;
   readonly readiness: () => Promise<Readiness>;
   /** Aborted when the process stops: answers that would go on for ever end. */
   readonly closing: AbortSignal;

@@ -1,7 +1,8 @@
-import { Queue, Worker, type ConnectionOptions } from 'bullmq';
+import { Worker, type ConnectionOptions } from 'bullmq';
 import { alertPayload } from '../wire/jobs.js';
 import { openQueueBackend, type QueueLocation } from './backend.js';
 import { ALERT_QUEUE } from './names.js';
+import { openQueue } from './open-queue.js';
 
 export interface AlertJob {
   readonly orgId: string;
@@ -34,18 +35,7 @@ export function openAlertQueue(options: AlertQueueOptions): AlertQueue {
   const [producer, consumer] = (['producer', 'consumer'] as const).map((role) =>
     openQueueBackend(location, role, onError),
   ) as [ReturnType<typeof openQueueBackend>, ReturnType<typeof openQueueBackend>];
-  const queue = new Queue(
-    ALERT_QUEUE,
-    {
-      connection: producer.connection as ConnectionOptions,
-      prefix: location.prefix,
-      skipVersionCheck: true,
-      skipWaitingForReady: true,
-      skipMetasUpdate: true,
-      streams: { events: { maxLen: 1000 } },
-    },
-    producer.factory,
-  );
+  const queue = openQueue(ALERT_QUEUE, producer, location.prefix);
   const worker = new Worker(
     ALERT_QUEUE,
     async ({ data }) => {

@@ -18,22 +18,25 @@ export interface QueueBackend {
   close(): void;
 }
 
+type Role = 'producer' | 'consumer' | 'viewer';
+
 // A producer must fail at once when Redis is away: what it wanted to say is in Postgres, and the sweep says it later.
 const PRODUCER: RedisOptions = { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 2000 };
 
 // A consumer must outlast any outage, however long.
 const CONSUMER: RedisOptions = { maxRetriesPerRequest: null };
 
+// Somebody who looks may wait a moment, and then wants to know that there is nothing to be seen.
+const VIEWER: RedisOptions = { maxRetriesPerRequest: 1, commandTimeout: 2000 };
+
+const OPTIONS: Readonly<Record<Role, RedisOptions>> = { producer: PRODUCER, consumer: CONSUMER, viewer: VIEWER };
+
 /** Tries again for ever: soon at first, then each second. */
 function retryDelayMs(tries: number): number {
   return Math.min(50 * 2 ** Math.min(tries, 10), 1000);
 }
 
-export function openQueueBackend(
-  location: QueueLocation,
-  role: 'producer' | 'consumer',
-  onError: (error: Error) => void,
-): QueueBackend {
+export function openQueueBackend(location: QueueLocation, role: Role, onError: (error: Error) => void): QueueBackend {
   if (location.redisUrl === undefined) {
     return {
       kind: 'postgres',
@@ -42,8 +45,7 @@ export function openQueueBackend(
       close: () => undefined,
     };
   }
-  const options = role === 'producer' ? PRODUCER : CONSUMER;
-  const redis = new Redis(location.redisUrl, { ...options, connectTimeout: 2000, retryStrategy: retryDelayMs });
+  const redis = new Redis(location.redisUrl, { ...OPTIONS[role], connectTimeout: 2000, retryStrategy: retryDelayMs });
   redis.on('error', onError);
   return { kind: 'redis', connection: redis, factory: getDefaultBackendFactory(), close: () => redis.disconnect() };
 }

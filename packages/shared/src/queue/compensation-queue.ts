@@ -1,4 +1,3 @@
-import { Queue, type ConnectionOptions } from 'bullmq';
 import { Redis } from 'ioredis';
 import type { DeadLetterNotice } from '../domain/dead-letter-notice.js';
 import type { QueueKind } from '../domain/queue-kind.js';
@@ -6,6 +5,7 @@ import type { WakeUp } from '../domain/wake-up.js';
 import { openQueueBackend, type QueueLocation } from './backend.js';
 import { toPayload, wakeUpOptions } from './job.js';
 import { COMPENSATION_QUEUE, DEAD_LETTER_QUEUE } from './names.js';
+import { openQueue } from './open-queue.js';
 
 export interface CompensationQueue {
   readonly kind: QueueKind;
@@ -38,18 +38,8 @@ async function pinged(answer: Promise<unknown>): Promise<boolean> {
 /** The producer's side of both queues; one connection per process, however many jobs. */
 export function openCompensationQueue(location: QueueLocation, onError: (error: Error) => void): CompensationQueue {
   const backend = openQueueBackend(location, 'producer', onError);
-  const options = {
-    connection: backend.connection as ConnectionOptions,
-    prefix: location.prefix,
-    // BullMQ asks a new connection for its version and, should that fail, gives up on the queue for good; the worker's
-    // connection, which waits for Redis however long it takes, does the asking.
-    skipVersionCheck: true,
-    skipWaitingForReady: true,
-    skipMetasUpdate: true,
-    streams: { events: { maxLen: 1000 } },
-  };
-  const queue = new Queue(COMPENSATION_QUEUE, options, backend.factory);
-  const deadLetters = new Queue(DEAD_LETTER_QUEUE, options, backend.factory);
+  const queue = openQueue(COMPENSATION_QUEUE, backend, location.prefix);
+  const deadLetters = openQueue(DEAD_LETTER_QUEUE, backend, location.prefix);
   for (const one of [queue, deadLetters]) one.on('error', onError);
 
   let waiting: WakeUp[] = [];

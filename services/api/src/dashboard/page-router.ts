@@ -2,33 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express, { Router, type RequestHandler } from 'express';
-import helmet from 'helmet';
 
 /** Seen from the sources and from the built code alike. */
 const PAGE_FOLDER = fileURLToPath(new URL('../../../../packages/dashboard/dist/', import.meta.url));
-
-/** The page has no inline script or style and speaks to its own server alone. */
-const contentSecurityPolicy = {
-  useDefaults: false,
-  directives: {
-    defaultSrc: ["'none'"],
-    scriptSrc: ["'self'"],
-    styleSrc: ["'self'"],
-    imgSrc: ["'self'", 'data:'],
-    connectSrc: ["'self'"],
-    fontSrc: ["'self'"],
-    baseUri: ["'none'"],
-    formAction: ["'none'"],
-    frameAncestors: ["'none'"],
-  },
-};
-
-const NO_FEATURES = ['camera', 'geolocation', 'microphone', 'payment', 'usb'].map((name) => `${name}=()`).join(', ');
-
-const noFeatures: RequestHandler = (_request, response, next) => {
-  response.setHeader('permissions-policy', NO_FEATURES);
-  next();
-};
 
 /** Kept, but used only once the server has said that it is still the same. */
 function askEachTime(response: { setHeader(name: string, value: string): unknown }): void {
@@ -52,7 +28,6 @@ export function pageRouter(folder = PAGE_FOLDER): Router {
   };
   const files = { index: false, redirect: false } as const;
   const router = Router({ caseSensitive: true });
-  router.use('/dashboard', helmet({ contentSecurityPolicy, strictTransportSecurity: false }), noFeatures);
   router.use('/dashboard/assets', express.static(join(folder, 'assets'), { ...files, immutable: true, maxAge: '1y' }));
   router.use('/dashboard/assets', notThere);
   router.use('/dashboard', express.static(folder, { ...files, cacheControl: false, setHeaders: askEachTime }));

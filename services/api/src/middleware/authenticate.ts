@@ -40,13 +40,30 @@ async function authenticateByCookie(database: Database, request: Request): Promi
 const INSTALLATION: Caller = { orgId: '00000000-0000-0000-0000-000000000000', keyId: 'admin-token', role: 'admin' };
 
 /** Compares hashes, which takes the same time however much of a guess is right. */
+export function isAdminToken(adminToken: string | undefined, given: string | undefined): boolean {
+  if (adminToken === undefined || given === undefined) return false;
+  return timingSafeEqual(hashOfSecret(given), hashOfSecret(adminToken));
+}
+
 export function adminTokenCheck(adminToken: string | undefined): (request: IncomingMessage) => Authenticated {
-  const wanted = adminToken === undefined ? undefined : hashOfSecret(adminToken);
-  return (request) => {
-    const token = bearerToken(request);
-    const good = wanted !== undefined && token !== undefined && timingSafeEqual(hashOfSecret(token), wanted);
-    return good ? INSTALLATION : { refused: refuse('unauthorized', 'this needs the admin token') };
-  };
+  return (request) =>
+    isAdminToken(adminToken, bearerToken(request))
+      ? INSTALLATION
+      : { refused: refuse('unauthorized', 'this needs the admin token') };
+}
+
+/** The token of a request that may come from a browser. */
+export function bearerOrBasic(request: IncomingMessage): string | undefined {
+  return bearerToken(request) ?? basicPassword(request);
+}
+
+const BASIC = /^Basic +([A-Za-z0-9+/=]+)$/i;
+
+/** A browser asks its user for a name and a password; the password is the token, and the name is anything. */
+function basicPassword(request: IncomingMessage): string | undefined {
+  const [, encoded] = BASIC.exec(request.headers.authorization ?? '') ?? [];
+  const text = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString('utf8');
+  return text.includes(':') ? text.slice(text.indexOf(':') + 1) : undefined;
 }
 
 /** The same check for what is not under `/v1`. */
