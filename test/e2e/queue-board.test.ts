@@ -80,4 +80,17 @@ describe('the raw queues', () => {
     for (let tries = 0; tries < 20 && answer.status === 401; tries++) answer = await ask('', basic('wrong'));
     expect(answer.status).toBe(429);
   });
+
+  it('are shown as well where they run on Postgres', async () => {
+    const other = await openWorld({ name: 'queue_board_postgres', redisUrl: undefined, compensators: 0 });
+    try {
+      const answer = await fetch(`${other.api.url}/dashboard/queues/api/queues`, {
+        headers: { authorization: asAdmin },
+      });
+      expect(answer.status, await answer.clone().text()).toBe(200);
+      expect(((await answer.json()) as { queues: unknown[] }).queues).toHaveLength(3);
+    } finally {
+      await other.close();
+    }
+  });
 });
