@@ -57,7 +57,7 @@ describe('a halted session on the command line', () => {
       1 book active undo /fine@1 –
 
       halted <time> at position 2 http_400
-      the vendor refused (400), so nothing was undone; correct the arguments (retry --args), skip or resolve
+      the vendor refused (400), so nothing was undone; correct the arguments and retry, skip or resolve
 
       what you can do:
       COMMAND
@@ -208,6 +208,48 @@ describe('the command line', () => {
       head.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
     );
     expect([other.exitCode, other.stdout]).toEqual([1, expect.stringContaining('is not the one that you kept')]);
+  });
+
+  it('finds sessions by what people know of them, and erases what was said in one', async () => {
+    const session = await org.open({ session_id: 'findable-1', external_run_id: 'run-findable' });
+    await session.book('/fine', { args: { ref: 'private' } });
+    await session.fail();
+    await session.reaches('compensated');
+    const ids = async (...words: string[]): Promise<string[]> => {
+      const { stdout } = await undolog('sessions', 'list', '--json', ...words);
+      return (JSON.parse(stdout) as { session_id: string }[]).map(({ session_id: id }) => id);
+    };
+    expect(await ids('--run', 'run-findable')).toEqual(['findable-1']);
+    expect(await ids('--id', 'findable-', '--state', 'halted,compensated')).toEqual(['findable-1']);
+    expect(await ids('--id', 'findable-', '--after', '2999-01-01T00:00:00Z')).toEqual([]);
+    const unasked = await undolog('sessions', 'erase', 'findable-1');
+    expect([unasked.exitCode, unasked.stderr]).toEqual([2, expect.stringContaining('--yes')]);
+    const erased = await undolog('sessions', 'erase', 'findable-1', '--yes');
+    expect([erased.exitCode, settled(erased.stdout)]).toEqual([0, 'findable-1 holds no data since <time>\n']);
+    expect(JSON.stringify(await session.stack())).not.toContain('private');
+  });
+
+  it('says where alerts go, and whether they arrive', async () => {
+    world.vendor.always('/alerts', { status: 503 });
+    const made = await undolog(
+      'webhooks',
+      'create',
+      `${world.vendor.url}/alerts`,
+      '--event',
+      'session.halted',
+      '--json',
+    );
+    const { webhook_id: id, secret } = JSON.parse(made.stdout) as { webhook_id: string; secret: string };
+    expect(secret).toMatch(/^whsec_/);
+    expect(settled((await undolog('webhooks', 'list')).stdout)).toContain('enabled');
+    expect((await undolog('webhooks', 'list')).stdout).not.toContain(secret);
+    expect((await undolog('webhooks', 'test', id)).exitCode).toBe(0);
+    const told = async (): Promise<string> => settled((await undolog('webhooks', 'deliveries', id)).stdout);
+    await expect.poll(told, { timeout: 10_000 }).toMatch(/<uuid> webhook.test pending 1 503 <time>/);
+    expect((await undolog('webhooks', 'enable', id)).exitCode).toBe(0);
+    expect((await undolog('webhooks', 'remove', id)).exitCode).toBe(0);
+    expect((await undolog('webhooks', 'deliveries', id)).exitCode).toBe(0);
+    expect((await undolog('webhooks', 'remove', id)).exitCode).toBe(4);
   });
 
   it('probes an endpoint, and says what UndoLog would make of its answers', async () => {

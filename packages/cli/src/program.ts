@@ -7,6 +7,7 @@ import { addDlq } from './commands/dlq.js';
 import { addKeys } from './commands/keys.js';
 import { addLog } from './commands/log.js';
 import { addSessions } from './commands/sessions.js';
+import { addWebhooks } from './commands/webhooks.js';
 import type { Context, Work } from './context.js';
 import { describeError, EXIT, exitCodeOf, type ExitCode } from './exit-codes.js';
 import { Output, type Streams } from './output.js';
@@ -41,7 +42,17 @@ export async function runCommandLine(words: readonly string[], terminal: Termina
     }
   };
 
-  for (const add of [addSessions, addDlq, addCompensations, addLog, addAccount, addKeys, addDemo, addCompletion])
+  for (const add of [
+    addSessions,
+    addDlq,
+    addCompensations,
+    addLog,
+    addAccount,
+    addKeys,
+    addWebhooks,
+    addDemo,
+    addCompletion,
+  ])
     add(program, run);
   program.addHelpText('after', EPILOGUE);
   configure(program, terminal);

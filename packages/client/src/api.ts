@@ -53,6 +53,15 @@ export class UndoLogApi {
       this.#post<api.SessionStateAnswer>(`${sessionPath(id)}/rollback`, body),
   };
 
+  /** Erases arguments, results and reasons of a session that has ended, part after part; what happened stays. */
+  async eraseSessionData(id: string): Promise<ops.ErasedData> {
+    for (;;) {
+      const path = `${sessionPath(id)}/data`;
+      const erased = await this.#transport.request<ops.ErasedData>({ method: 'DELETE', path });
+      if (erased.complete) return erased;
+    }
+  }
+
   readonly effects = {
     commit: (id: string, body: { result?: unknown } = {}) =>
       this.#post<api.ReportedEffect>(`/v1/effects/${encodeURIComponent(id)}/commit`, body),
@@ -115,6 +124,21 @@ export class UndoLogApi {
       this.#transport.request<undefined>({ method: 'DELETE', path: `/v1/keys/${encodeURIComponent(keyId)}` }),
   };
 
+  readonly webhooks = {
+    list: async () => (await this.#get<{ data: ops.Webhook[] }>('/v1/webhooks')).data,
+    get: (id: string) => this.#get<ops.Webhook>(webhookPath(id)),
+    /** The secret that signs its alerts is shown this once. */
+    create: (body: ops.CreateWebhook) => this.#post<ops.Webhook & { secret: string }>('/v1/webhooks', { ...body }),
+    remove: (id: string) => this.#transport.request<undefined>({ method: 'DELETE', path: webhookPath(id) }),
+    enable: (id: string) => this.#post<ops.Webhook>(`${webhookPath(id)}/enable`),
+    /** Sends an alert that says nothing, to see it arrive. */
+    test: (id: string) => this.#post<{ delivery_id: string }>(`${webhookPath(id)}/test`),
+    deliveries: (id: string, query: api.PageQuery = {}) =>
+      this.#get<api.Page<ops.AlertDelivery>>(`${webhookPath(id)}/deliveries`, query),
+    redeliver: (id: string, deliveryId: string) =>
+      this.#post<{ delivery_id: string }>(`${webhookPath(id)}/deliveries/${encodeURIComponent(deliveryId)}/redeliver`),
+  };
+
   /** How the org is doing. */
   overview(query: ops.OverviewQuery = {}): Promise<ops.Overview> {
     return this.#get<ops.Overview>('/v1/overview', query);
@@ -137,6 +161,10 @@ function sessionPath(id: string): string {
 
 function letterPath(id: string): string {
   return `/v1/dead-letters/${encodeURIComponent(id)}`;
+}
+
+function webhookPath(id: string): string {
+  return `/v1/webhooks/${encodeURIComponent(id)}`;
 }
 
 function compensationPath(fnName: string, version: string): string {

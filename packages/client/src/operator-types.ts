@@ -180,3 +180,39 @@ export interface CompensationOutcomes {
   unconfirmed: number;
   skipped: number;
 }
+
+export interface Webhook {
+  webhook_id: string;
+  url: string;
+  description: string | null;
+  events: ('session.halted' | 'undo.unconfirmed' | 'undo.deadline_near' | 'session.compensated')[];
+  state: 'enabled' | 'disabled';
+  /** `gone`: it answered 410. `failing`: it took nothing for three days. */
+  disabled_because: 'gone' | 'failing' | null;
+  created_at: string;
+}
+
+export interface CreateWebhook {
+  url: string;
+  /** All of them when not given. */
+  events?: Webhook['events'];
+  description?: string;
+  /** `whsec_…`; a new one is made when not given. */
+  secret?: string;
+}
+
+export interface AlertDelivery {
+  delivery_id: string;
+  event: string;
+  state: 'pending' | 'delivered' | 'failed';
+  attempts: { at: string; status: number | null; error: string | null; duration_ms: number }[];
+  next_attempt_at: string | null;
+  created_at: string;
+}
+
+/** What was erased of a session that has ended. Where it is not `complete`, erase again. */
+export interface ErasedData {
+  session_id: string;
+  data_erased_at: string;
+  complete: boolean;
+}

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { DeadLetter, Session, UndoEntry, UndoLog } from '@undolog/client';
+import type { DeadLetter, Session, SessionQuery, UndoEntry, UndoLog } from '@undolog/client';
 import type { Context, Work } from '../context.js';
-import { EXIT, type ExitCode } from '../exit-codes.js';
+import { CommandFailed, EXIT, type ExitCode } from '../exit-codes.js';
 import { explain } from '@undolog/client/explain';
 import { cell, state, type Output } from '../output.js';
 import { collect } from '../paging.js';
@@ -15,14 +15,17 @@ export function addSessions(program: Command, run: Run): void {
   sessions
     .command('list')
     .description('list sessions, newest first')
-    .option('--state <state>', 'only those in this state')
+    .option('--state <states>', 'only those in this state, or in one of several: halted,compensating')
+    .option('--id <beginning>', 'only those whose id begins so')
+    .option('--run <id>', 'only those of this run')
     .option('--agent <name>', 'only those of this agent')
+    .option('--after <time>', 'only those opened after it, such as 2026-12-01T03:00:00Z')
+    .option('--before <time>', 'only those opened before it')
     .option('--limit <n>', 'at most so many', DEFAULT_ROWS)
-    .action((options: { state?: Session['state']; agent?: string; limit: string }) =>
+    .action((options: ListOptions) =>
       run(async ({ client, output }) => {
-        const { state: wanted, agent, limit } = options;
-        const filter = { ...(wanted && { state: wanted }), ...(agent && { agent_name: agent }) };
-        const found = await collect((page) => client().sessions.list({ ...filter, ...page }), Number(limit));
+        const query = filterOf(options);
+        const found = await collect((page) => client().sessions.list({ ...query, ...page }), Number(options.limit));
         if (output.json) return output.data(found);
         output.table(
           ['session', 'state', 'agent', 'undone', 'broken', 'waiting', 'opened'],
@@ -64,6 +67,41 @@ export function addSessions(program: Command, run: Run): void {
         output.line(answer.session_id, 'is', state(answer.state));
       }),
     );
+  sessions
+    .command('erase <session_id>')
+    .description('erase what was said in a session that has ended; what happened stays; needs the role admin')
+    .option('--yes', 'do not ask')
+    .action((id: string, { yes }: { yes?: boolean }) =>
+      run(async ({ client, output, ask }) => {
+        if (!yes && (await ask?.(`erase the data of ${id} for good? (yes/no) `))?.trim() !== 'yes') {
+          throw new CommandFailed(ask ? 'nothing was erased' : 'say --yes to erase', EXIT.usage);
+        }
+        const erased = await client().eraseSessionData(id);
+        if (output.json) output.data(erased);
+        else output.line(id, 'holds no data since', erased.data_erased_at);
+      }),
+    );
+}
+
+interface ListOptions {
+  readonly state?: string;
+  readonly id?: string;
+  readonly run?: string;
+  readonly agent?: string;
+  readonly after?: string;
+  readonly before?: string;
+  readonly limit: string;
+}
+
+function filterOf({ state: states, id, run, agent, after, before }: ListOptions): SessionQuery {
+  return {
+    ...(states && { state: states }),
+    ...(id && { session_id: id }),
+    ...(run && { external_run_id: run }),
+    ...(agent && { agent_name: agent }),
+    ...(after && { created_after: after }),
+    ...(before && { created_before: before }),
+  };
 }
 
 async function openLetterOf(client: UndoLog, id: string): Promise<DeadLetter | undefined> {
