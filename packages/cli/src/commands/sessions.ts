@@ -49,6 +49,10 @@ export function addSessions(program: Command, run: Run): void {
     .command('watch <session_id>')
     .description('follow a session to its end; exits with 7 when it halts')
     .action((id: string) => run((context) => watchSession(context, id)));
+  addActions(sessions, run);
+}
+
+function addActions(sessions: Command, run: Run): void {
   sessions
     .command('fail <session_id>')
     .description('end a session without success and undo its effects')
