@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bodyOf, type AgentSession, type Org } from '../support/api-client.js';
-import { runUndolog, type Ran } from '../support/command-line.js';
+import { runUndolog, settled, type Ran } from '../support/command-line.js';
 import { openWorld, type World } from '../support/world.js';
 
 let world: World;
@@ -26,15 +26,6 @@ async function halted(path: string, id: string): Promise<{ session: AgentSession
   await session.reaches('halted');
   const [letter] = await org.deadLetters(id);
   return { session, letterId: letter!.dead_letter_id };
-}
-
-/** What differs from run to run, made the same. */
-function settled(text: string): string {
-  return text
-    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
-    .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uuid>')
-    .replaceAll(/(undo \/[\w/]+) [0-9a-f]{64}/g, '$1')
-    .replaceAll(/ +/g, ' ');
 }
 
 describe('a halted session on the command line', () => {
@@ -208,48 +199,6 @@ describe('the command line', () => {
       head.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
     );
     expect([other.exitCode, other.stdout]).toEqual([1, expect.stringContaining('is not the one that you kept')]);
-  });
-
-  it('finds sessions by what people know of them, and erases what was said in one', async () => {
-    const session = await org.open({ session_id: 'findable-1', external_run_id: 'run-findable' });
-    await session.book('/fine', { args: { ref: 'private' } });
-    await session.fail();
-    await session.reaches('compensated');
-    const ids = async (...words: string[]): Promise<string[]> => {
-      const { stdout } = await undolog('sessions', 'list', '--json', ...words);
-      return (JSON.parse(stdout) as { session_id: string }[]).map(({ session_id: id }) => id);
-    };
-    expect(await ids('--run', 'run-findable')).toEqual(['findable-1']);
-    expect(await ids('--id', 'findable-', '--state', 'halted,compensated')).toEqual(['findable-1']);
-    expect(await ids('--id', 'findable-', '--after', '2999-01-01T00:00:00Z')).toEqual([]);
-    const unasked = await undolog('sessions', 'erase', 'findable-1');
-    expect([unasked.exitCode, unasked.stderr]).toEqual([2, expect.stringContaining('--yes')]);
-    const erased = await undolog('sessions', 'erase', 'findable-1', '--yes');
-    expect([erased.exitCode, settled(erased.stdout)]).toEqual([0, 'findable-1 holds no data since <time>\n']);
-    expect(JSON.stringify(await session.stack())).not.toContain('private');
-  });
-
-  it('says where alerts go, and whether they arrive', async () => {
-    world.vendor.always('/alerts', { status: 503 });
-    const made = await undolog(
-      'webhooks',
-      'create',
-      `${world.vendor.url}/alerts`,
-      '--event',
-      'session.halted',
-      '--json',
-    );
-    const { webhook_id: id, secret } = JSON.parse(made.stdout) as { webhook_id: string; secret: string };
-    expect(secret).toMatch(/^whsec_/);
-    expect(settled((await undolog('webhooks', 'list')).stdout)).toContain('enabled');
-    expect((await undolog('webhooks', 'list')).stdout).not.toContain(secret);
-    expect((await undolog('webhooks', 'test', id)).exitCode).toBe(0);
-    const told = async (): Promise<string> => settled((await undolog('webhooks', 'deliveries', id)).stdout);
-    await expect.poll(told, { timeout: 10_000 }).toMatch(/<uuid> webhook.test pending 1 503 <time>/);
-    expect((await undolog('webhooks', 'enable', id)).exitCode).toBe(0);
-    expect((await undolog('webhooks', 'remove', id)).exitCode).toBe(0);
-    expect((await undolog('webhooks', 'deliveries', id)).exitCode).toBe(0);
-    expect((await undolog('webhooks', 'remove', id)).exitCode).toBe(4);
   });
 
   it('probes an endpoint, and says what UndoLog would make of its answers', async () => {

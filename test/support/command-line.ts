@@ -24,3 +24,12 @@ export async function runUndolog(
   });
   return { exitCode, stdout: stdout!.join(''), stderr: stderr!.join('') };
 }
+
+/** What differs from run to run, made the same. */
+export function settled(text: string): string {
+  return text
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
+    .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uuid>')
+    .replaceAll(/(undo \/[\w/]+) [0-9a-f]{64}/g, '$1')
+    .replaceAll(/ +/g, ' ');
+}
