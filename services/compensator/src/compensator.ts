@@ -40,13 +40,14 @@ export interface Compensator {
 export function openCompensator(config: Config, logger: Logger, tracing: Tracing | undefined): Compensator {
   const onError = (err: Error): void => logger.error({ err }, err.message);
   const process = openProcess(config, TRAITS, onError);
-  const { commits, database, metrics, queue, queueKind, queueLocation } = process;
+  const { commits, database, metrics, queue, queueKind, queueLocation, reach } = process;
   const claims = new HeldClaims(commits, onError);
   const deadLetters = createDeadLetterAnnouncer(database, queue, onError);
   const egress = parseEgressPolicy(config.egressAllow);
   const client = createVendorClient({
     egress,
     connectionsPerOrigin: slotsFor(config.concurrency),
+    reach,
   });
   const breakers = new HostBreakers(database, { minSessions: config.breakerSessions }, onError);
   const abandon = new AbortController();

@@ -1,7 +1,9 @@
+import type { Reach } from '../domain/failpoints.js';
 import type { QueueKind } from '../domain/queue-kind.js';
 import { openCompensationQueue, type CompensationQueue } from '../queue/compensation-queue.js';
 import type { QueueLocation } from '../queue/backend.js';
 import type { Config } from '../runtime/config.js';
+import { armFailpoints } from '../runtime/failpoints.js';
 import { createMetrics, type Metrics } from '../runtime/metrics.js';
 import { createVault } from '../runtime/vault.js';
 import { openDatabase, type Database } from '../store/database.js';
@@ -27,6 +29,7 @@ export interface Process {
   readonly commits: GroupCommit;
   readonly queue: CompensationQueue;
   readonly metrics: Metrics;
+  readonly reach: Reach;
   /** Why this process can't do all of its work, or undefined. Rejects when Postgres does not answer. */
   findFault(): Promise<ProcessFault | undefined>;
   /** To be called once nothing is in flight any more. */
@@ -39,6 +42,7 @@ const MAX_FLIGHTS_PER_ORG = 1;
 /** Opens what both processes stand on. Nothing here waits for Postgres or Redis: until they answer, `findFault` says so. */
 export function openProcess(config: Config, traits: ProcessTraits, onError: (error: Error) => void): Process {
   const { role, connectTimeoutMs, queryTimeoutMs, maxInputsPerFlight } = traits;
+  const reach = armFailpoints(config.failpoints);
   const database = openDatabase({
     url: config.databaseUrl,
     vault: createVault(config.encryptionKey, config.previousEncryptionKeys),
@@ -46,9 +50,10 @@ export function openProcess(config: Config, traits: ProcessTraits, onError: (err
     connectTimeoutMs,
     queryTimeoutMs,
     onError,
+    reach,
   });
   const queueLocation = { redisUrl: config.redisUrl, databaseUrl: config.databaseUrl, prefix: config.queuePrefix };
-  const queue = openCompensationQueue(queueLocation, onError);
+  const queue = openCompensationQueue(queueLocation, onError, reach);
   const findFault = (): Promise<ProcessFault | undefined> => findProcessFault(database, queue);
   const metrics = createMetrics({ readStanding: () => measureStanding(database), findFault });
   const commits = new GroupCommit(database, {
@@ -64,6 +69,7 @@ export function openProcess(config: Config, traits: ProcessTraits, onError: (err
     commits,
     queue,
     metrics,
+    reach,
     findFault,
     async close() {
       await commits.drain();

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import type { DeadLetterNotice } from '../domain/dead-letter-notice.js';
+import type { Reach } from '../domain/failpoints.js';
 import type { QueueKind } from '../domain/queue-kind.js';
 import type { WakeUp } from '../domain/wake-up.js';
 import { openQueueBackend, type QueueLocation } from './backend.js';
@@ -36,7 +37,11 @@ async function pinged(answer: Promise<unknown>): Promise<boolean> {
 }
 
 /** The producer's side of both queues; one connection per process, however many jobs. */
-export function openCompensationQueue(location: QueueLocation, onError: (error: Error) => void): CompensationQueue {
+export function openCompensationQueue(
+  location: QueueLocation,
+  onError: (error: Error) => void,
+  reach: Reach,
+): CompensationQueue {
   const backend = openQueueBackend(location, 'producer', onError);
   const queue = openQueue(COMPENSATION_QUEUE, backend, location.prefix);
   const deadLetters = openQueue(DEAD_LETTER_QUEUE, backend, location.prefix);
@@ -47,9 +52,11 @@ export function openCompensationQueue(location: QueueLocation, onError: (error: 
 
   async function wakeAll(wakeUps: readonly WakeUp[]): Promise<void> {
     if (wakeUps.length === 0) return;
+    reach('before_enqueue');
     await queue.addBulk(
       wakeUps.map((wakeUp) => ({ name: wakeUp.task ?? 'undo', data: toPayload(wakeUp), opts: wakeUpOptions(wakeUp) })),
     );
+    reach('after_enqueue');
   }
 
   function flush(): void {

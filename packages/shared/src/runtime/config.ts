@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isAddressRange } from './egress-policy.js';
+import { parseFailpoints, type ArmedFailpoint } from './failpoints.js';
 
 /**
  * The only reader of the environment. Every variable stands in one table with its meaning, its bounds and its default;
@@ -41,6 +42,12 @@ const addressRanges = z
   .max(10_000)
   .transform((text) => text.split(/[\s,]+/))
   .pipe(z.array(z.string().refine(isAddressRange, 'must be addresses or CIDRs, separated by commas')));
+
+const failpoints = z
+  .string()
+  .max(10_000)
+  .transform(parseFailpoints)
+  .refine((armed) => armed !== undefined, 'must be such as before_post=kill@3, separated by commas');
 
 export const VARIABLES = {
   DATABASE_URL: {
@@ -145,7 +152,12 @@ export const VARIABLES = {
   NODE_ENV: {
     schema: z.string().max(100).optional(),
     unset: 'not production',
-    doc: '`production` makes `UNDOLOG_ENCRYPTION_KEY` required.',
+    doc: '`production` makes `UNDOLOG_ENCRYPTION_KEY` required, and refuses `UNDOLOG_FAILPOINTS`.',
+  },
+  UNDOLOG_FAILPOINTS: {
+    schema: failpoints.default([]),
+    unset: 'none',
+    doc: 'Places at which the process breaks, for the chaos suite alone; see [reliability](reliability.md).',
   },
 } as const satisfies Record<string, { schema: z.ZodType; unset: string; doc: string }>;
 
@@ -172,6 +184,7 @@ export interface Config {
   /** Spans are sent to the collector that OpenTelemetry's variables name. */
   readonly tracing: boolean;
   readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly failpoints: readonly ArmedFailpoint[];
   /** What an operator should read in the log at start. */
   readonly notices: readonly string[];
 }
@@ -200,6 +213,9 @@ function readAll(env: Readonly<Record<string, string | undefined>>): Values {
   if (values['NODE_ENV'] === 'production' && !values['UNDOLOG_ENCRYPTION_KEY'] && !env['UNDOLOG_ENCRYPTION_KEY']) {
     faults.push('UNDOLOG_ENCRYPTION_KEY is required with NODE_ENV=production');
   }
+  if (values['NODE_ENV'] === 'production' && env['UNDOLOG_FAILPOINTS']) {
+    faults.push('UNDOLOG_FAILPOINTS is refused with NODE_ENV=production');
+  }
   if (faults.length > 0) throw new ConfigError(faults.join('; '));
   return values as Values;
 }
@@ -214,6 +230,7 @@ function noticesOf(values: Values): string[] {
   if (!values.UNDOLOG_ENCRYPTION_KEY) {
     notices.push('UNDOLOG_ENCRYPTION_KEY is unset: arguments and results are stored unencrypted, secrets are refused');
   }
+  if (values.UNDOLOG_FAILPOINTS.length > 0) notices.push('UNDOLOG_FAILPOINTS is set: this process breaks on purpose');
   if (!values.REDIS_URL) notices.push('REDIS_URL is unset: the queue runs on DATABASE_URL');
   if (values.UNDOLOG_EGRESS_ALLOW) notices.push(`private addresses allowed for calls: ${values.UNDOLOG_EGRESS_ALLOW}`);
   return notices;
@@ -241,6 +258,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     queuePrefix: values.UNDOLOG_QUEUE_PREFIX,
     tracing: isTraced(values),
     logLevel: values.LOG_LEVEL,
+    failpoints: values.UNDOLOG_FAILPOINTS,
     notices: Object.freeze(noticesOf(values)),
   });
 }

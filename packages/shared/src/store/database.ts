@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { reachUnarmed, type Reach } from '../domain/failpoints.js';
 import { UnreadableValue, type Vault } from '../domain/vault.js';
 import { columnTypes } from './column-types.js';
 
@@ -46,6 +47,7 @@ export interface DatabaseOptions {
   readonly connectTimeoutMs: number;
   readonly queryTimeoutMs: number;
   readonly onError: (error: Error) => void;
+  readonly reach?: Reach;
 }
 
 // Every statement has an index for its way in, and a plan that is made once must be one of look-ups by index, an outer
@@ -150,7 +152,8 @@ async function allOf(sent: readonly Promise<pg.QueryResult>[]): Promise<pg.Query
 
 const rowsOf = (result: pg.QueryResult): object[] => result.rows as object[];
 
-async function inOneFlight(client: pg.PoolClient, statements: readonly Statement[]): Promise<object[][]> {
+async function inOneFlight(client: pg.PoolClient, statements: readonly Statement[], reach: Reach): Promise<object[][]> {
+  reach('before_commit');
   const sent = inOnePacket(client, () => [
     client.query('BEGIN'),
     ...statements.map((statement) => run(client, statement)),
@@ -158,6 +161,7 @@ async function inOneFlight(client: pg.PoolClient, statements: readonly Statement
   ]);
   const results = await allOf(sent);
   assertCommitted(results.at(-1)!);
+  reach('after_commit');
   return results.slice(1, -1).map(rowsOf);
 }
 
@@ -165,6 +169,7 @@ async function inTwoFlights(
   client: pg.PoolClient,
   statements: readonly Statement[],
   conclude: Conclude,
+  reach: Reach,
 ): Promise<object[][] | undefined> {
   try {
     const sent = inOnePacket(client, () => [
@@ -177,11 +182,13 @@ async function inTwoFlights(
       await client.query('ROLLBACK');
       return undefined;
     }
+    reach('before_commit');
     const ended = inOnePacket(client, () => [
       ...last.map((statement) => run(client, statement)),
       client.query('COMMIT'),
     ]);
     assertCommitted((await allOf(ended)).at(-1)!);
+    reach('after_commit');
     return rows;
   } catch (error) {
     const seen = asUnavailable(error);
@@ -190,7 +197,12 @@ async function inTwoFlights(
   }
 }
 
-async function stepByStep<T>(client: pg.PoolClient, vault: Vault, work: (tx: Tx) => Promise<T>): Promise<T> {
+async function stepByStep<T>(
+  client: pg.PoolClient,
+  vault: Vault,
+  work: (tx: Tx) => Promise<T>,
+  reach: Reach,
+): Promise<T> {
   await client.query('BEGIN');
   try {
     const value = await work({
@@ -203,7 +215,9 @@ async function stepByStep<T>(client: pg.PoolClient, vault: Vault, work: (tx: Tx)
         }
       },
     });
+    reach('before_commit');
     assertCommitted(await client.query('COMMIT'));
+    reach('after_commit');
     return value;
   } catch (error) {
     // A connection that has gone silent would keep a ROLLBACK waiting; it is thrown away instead.
@@ -250,14 +264,14 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  const { vault } = options;
+  const { vault, reach = reachUnarmed } = options;
   return {
     vault,
     query: <R extends object>(statement: Statement) =>
       withClient(async (client) => (await run(client, statement)).rows as R[]),
-    transaction: (work) => withClient((client) => stepByStep(client, vault, work)),
-    flight: (statements) => withClient((client) => inOneFlight(client, statements)),
-    flightInTwo: (statements, conclude) => withClient((client) => inTwoFlights(client, statements, conclude)),
+    transaction: (work) => withClient((client) => stepByStep(client, vault, work, reach)),
+    flight: (statements) => withClient((client) => inOneFlight(client, statements, reach)),
+    flightInTwo: (statements, conclude) => withClient((client) => inTwoFlights(client, statements, conclude, reach)),
     close: () => pool.end(),
   };
 }

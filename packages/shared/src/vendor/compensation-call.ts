@@ -1,6 +1,7 @@
 import { Agent } from 'undici';
 import type { Compensation } from '../domain/compensation.js';
 import { effectKey, undoKey } from '../domain/effect-key.js';
+import { reachUnarmed, type Reach } from '../domain/failpoints.js';
 import type { Exchange } from '../domain/verdict.js';
 import type { EgressPolicy } from '../runtime/egress-policy.js';
 import { NO_CREDENTIALS, type Credentials } from './credentials.js';
@@ -68,6 +69,7 @@ function headersOf(call: UndoCall, body: string, { secrets, signingSecrets }: Cr
 export function createVendorClient(options: {
   readonly egress: EgressPolicy;
   readonly connectionsPerOrigin: number;
+  readonly reach?: Reach;
 }): VendorClient {
   const agent = new Agent({
     connect: createEgressConnector(options.egress),
@@ -78,20 +80,24 @@ export function createVendorClient(options: {
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  return clientOf(agent, NO_CREDENTIALS);
+  return clientOf(agent, NO_CREDENTIALS, options.reach ?? reachUnarmed);
 }
 
-function clientOf(agent: Agent, credentials: Credentials): VendorClient {
+function clientOf(agent: Agent, credentials: Credentials, reach: Reach): VendorClient {
   return {
-    call: (call, signal) =>
-      exchange(agent, {
+    async call(call, signal) {
+      reach('before_post');
+      const answer = await exchange(agent, {
         url: new URL(call.spec.url),
         method: call.spec.method,
         headers: headersOf(call, call.body, credentials),
         body: call.body,
         timeoutMs: call.spec.timeout_ms,
         signal,
-      }),
+      });
+      reach('after_answer');
+      return answer;
+    },
     ask: (url, call, timeoutMs, signal) =>
       exchange(agent, {
         url: new URL(url),
@@ -101,7 +107,7 @@ function clientOf(agent: Agent, credentials: Credentials): VendorClient {
         timeoutMs,
         signal,
       }),
-    carrying: (others) => clientOf(agent, others),
+    carrying: (others) => clientOf(agent, others, reach),
     close: () => agent.destroy(),
   };
 }
