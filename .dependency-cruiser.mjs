@@ -73,6 +73,12 @@ const rooms = [
       packages: ['react', 'react-dom', '@tanstack/[\\w-]+', '@radix-ui/[\\w-]+', 'wouter', 'lossless-json', 'vite'],
     },
   ),
+  room(
+    'chaos-checker-stands-alone',
+    '^test/chaos/checker/',
+    'Who judges the product shares no code with it, nor with those who drive it.',
+    { packages: ['pg'], node: true },
+  ),
   {
     name: 'services-meet-in-postgres-and-the-queue',
     comment: 'A service imports shared and itself, never another service, a tool or the demo.',

@@ -29,7 +29,9 @@ function cruise(cwd: string, output: string, folders: readonly string[]): { stat
 const code = cruise(ROOT, 'err-long', WORKSPACES);
 process.stdout.write(code.stdout);
 
-const fixture = JSON.parse(cruise(FIXTURE, 'json', ['packages', 'services', 'migrations', 'demo']).stdout) as Report;
+const fixture = JSON.parse(
+  cruise(FIXTURE, 'json', ['packages', 'services', 'migrations', 'demo', 'test']).stdout,
+) as Report;
 const broken = new Set(fixture.summary.violations.map(({ rule }) => rule.name));
 const { default: config } = (await import(RULES)) as { default: { forbidden: { name: string }[] } };
 const toothless = config.forbidden.map(({ name }) => name).filter((name) => !broken.has(name));

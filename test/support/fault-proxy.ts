@@ -3,13 +3,17 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 /**
  * `pass` · `cut`: connections are refused and those that are open are reset · `black_hole`: bytes vanish both ways,
- * nobody is told · `lose_answers`: requests arrive, answers vanish.
+ * nobody is told · `lose_answers`: requests arrive, answers vanish · `half_close`: the other side seems to have said its
+ * last word, and still listens · `reset_midway`: each connection is reset once it has carried some bytes.
  */
-export type Fault = 'pass' | 'cut' | 'black_hole' | 'lose_answers';
+export type Fault = 'pass' | 'cut' | 'black_hole' | 'lose_answers' | 'half_close' | 'reset_midway';
+
+const MIDWAY_BYTES = 4000;
+const LOSES_ANSWERS: ReadonlySet<Fault> = new Set(['black_hole', 'lose_answers', 'half_close']);
 
 /** A TCP hop that can be made faulty, between a process and its Postgres or Redis. */
 export class FaultProxy {
-  readonly #target: URL;
+  #target: URL;
   readonly #pairs = new Set<{ readonly client: Socket; readonly server: Socket }>();
   readonly #server = createServer((client) => this.#join(client));
   #fault: Fault = 'pass';
@@ -17,6 +21,11 @@ export class FaultProxy {
   delayMs = 0;
 
   constructor(targetUrl: string) {
+    this.#target = new URL(targetUrl);
+  }
+
+  /** Connections that are open stay where they are until they are reset. */
+  leadTo(targetUrl: string): void {
     this.#target = new URL(targetUrl);
   }
 
@@ -42,6 +51,7 @@ export class FaultProxy {
     const broken = this.#fault !== 'pass';
     this.#fault = fault;
     if (fault === 'cut' || (fault === 'pass' && broken)) this.#resetAll();
+    if (fault === 'half_close') for (const { client } of this.#pairs) client.end();
   }
 
   async close(): Promise<void> {
@@ -68,12 +78,18 @@ export class FaultProxy {
       server.destroy();
     };
     for (const socket of [client, server]) socket.on('error', end).on('close', end);
-    client.on('data', (chunk) => this.#carry(server, chunk, this.#fault === 'black_hole'));
-    server.on('data', (chunk) => this.#carry(client, chunk, this.#fault !== 'pass'));
+    let carried = 0;
+    const carry = (to: Socket, chunk: Buffer, lost: boolean): void => {
+      carried += chunk.length;
+      if (this.#fault === 'reset_midway' && carried > MIDWAY_BYTES) return void client.resetAndDestroy();
+      this.#carry(to, chunk, lost);
+    };
+    client.on('data', (chunk) => carry(server, chunk, this.#fault === 'black_hole'));
+    server.on('data', (chunk) => carry(client, chunk, LOSES_ANSWERS.has(this.#fault)));
   }
 
   #carry(to: Socket, chunk: Buffer, lost: boolean): void {
-    if (lost) return;
+    if (lost || to.writableEnded) return;
     // Timers of one delay fire in the order in which they were set, so the pieces stay in order.
     if (this.delayMs > 0) setTimeout(() => to.write(chunk), this.delayMs);
     else to.write(chunk);

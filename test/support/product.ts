@@ -24,6 +24,8 @@ export interface Exit {
 export interface StartOptions {
   /** What start waits for: `/readyz` (default), or only a sign of life where a backend is away. */
   readonly until?: 'ready' | 'alive';
+  /** For this start alone. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 // A test that is broken off must not leave processes behind.
@@ -42,6 +44,7 @@ export class ProductProcess {
   /** Every line that it has written, over all its starts. */
   readonly log: string[] = [];
   readonly #env: NodeJS.ProcessEnv;
+  readonly #root: string;
   #child: ChildProcess | undefined;
   #port = 0;
   #healthPort = 0;
@@ -49,9 +52,11 @@ export class ProductProcess {
   /** How it died, if nobody asked it to. */
   died: string | undefined;
 
-  constructor(role: keyof typeof PROGRAMS, env: NodeJS.ProcessEnv) {
+  /** @param root another copy of the built product. */
+  constructor(role: keyof typeof PROGRAMS, env: NodeJS.ProcessEnv, root = ROOT) {
     this.role = role;
     this.#env = env;
+    this.#root = root;
   }
 
   get url(): string {
@@ -71,7 +76,7 @@ export class ProductProcess {
       this.#port ||= await freePort();
       this.#healthPort ||= await freePort();
       const firstLine = this.log.length;
-      this.#launch();
+      this.#launch(options.env);
       if (await this.#comesUp(options.until ?? 'ready')) return this;
       const said = this.log.slice(firstLine);
       // Somebody was faster with the port.
@@ -101,6 +106,11 @@ export class ProductProcess {
     this.#child?.kill('SIGCONT');
   }
 
+  /** Resolves when the process that runs now has ended, however it did. */
+  async ended(): Promise<void> {
+    if (this.#child && this.alive) await once(this.#child, 'exit');
+  }
+
   async readiness(): Promise<{ status: number; body: Record<string, unknown> }> {
     const answer = await fetch(`${this.healthUrl}/readyz`, { signal: AbortSignal.timeout(5000) });
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
@@ -121,9 +131,13 @@ export class ProductProcess {
       .join('\n');
   }
 
-  #launch(): void {
-    const env = { ...this.#env, PORT: String(this.#port), UNDOLOG_HEALTH_PORT: String(this.#healthPort) };
-    const child = spawn(process.execPath, [PROGRAMS[this.role]], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  #launch(more: NodeJS.ProcessEnv = {}): void {
+    const env = { ...this.#env, ...more, PORT: String(this.#port), UNDOLOG_HEALTH_PORT: String(this.#healthPort) };
+    const child = spawn(process.execPath, [PROGRAMS[this.role]], {
+      cwd: this.#root,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.#ending = false;
     running.add(child);
     child.once('exit', (code, signal) => {
