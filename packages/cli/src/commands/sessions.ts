@@ -35,7 +35,7 @@ export function addSessions(program: Command, run: Run): void {
             session.agent_name,
             session.undo_counts.compensated,
             session.undo_counts.failed + session.undo_counts.unconfirmed,
-            session.undo_counts.pending + session.undo_counts.active + session.undo_counts.running,
+            waiting(session),
             session.created_at,
           ]),
         );
@@ -106,6 +106,11 @@ function filterOf({ state: states, id, run, agent, after, before }: ListOptions)
     ...(after && { created_after: after }),
     ...(before && { created_before: before }),
   };
+}
+
+/** Of a completed session none waits: what it did is kept. */
+function waiting({ state: now, undo_counts: { pending, active, running } }: Session): number {
+  return now === 'completed' ? 0 : pending + active + running;
 }
 
 async function openLetterOf(client: UndoLog, id: string): Promise<DeadLetter | undefined> {
