@@ -19,8 +19,12 @@ function createQueries(signedOut: () => void): QueryClient {
   return new QueryClient({
     queryCache: new QueryCache({ onError }),
     mutationCache: new MutationCache({ onError }),
-    // The client of the API repeats what may be repeated.
-    defaultOptions: { queries: { retry: false, staleTime: 2_000 }, mutations: { retry: false } },
+    defaultOptions: {
+      // The client of the API repeats what may be repeated. What was read is shown as it is: sharing parts of what was
+      // read before rebuilds objects, and a member called `__proto__` would be lost.
+      queries: { retry: false, staleTime: 2_000, structuralSharing: false },
+      mutations: { retry: false },
+    },
   });
 }
 

@@ -45,6 +45,9 @@ class Gatherer {
   #show(): void {
     this.#timer = undefined;
     for (const id of this.#sessions) void this.#queries.invalidateQueries({ queryKey: ['session', id] });
+    for (const id of this.#states.keys()) {
+      void this.#queries.invalidateQueries({ queryKey: ['dead-letters', 'of', id] });
+    }
     if (this.#states.size > 0) {
       patchLists(this.#queries, this.#states);
       this.#sumsTimer ??= setTimeout(() => this.#showSums(), SUMS_MS);
