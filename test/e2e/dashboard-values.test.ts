@@ -103,6 +103,7 @@ describe.skipIf(CHROMIUM === undefined)('at the page', () => {
     await page.getByLabel('API key').fill(org.apiKey);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: /broke at position 1/ }).waitFor();
+    expect(page.url()).toContain(session.id);
   });
 
   it('an api that goes and comes back is said to be away, and what changed meanwhile is shown', async () => {
@@ -116,6 +117,7 @@ describe.skipIf(CHROMIUM === undefined)('at the page', () => {
     await session.retry();
     await live(page);
     await page.getByText('Nothing stands: every effect was undone.').waitFor();
+    expect(bodies(session)).toHaveLength(2);
   });
 
   it('a stack of a thousand is shown, and walked by keyboard', async () => {

@@ -134,7 +134,18 @@ describe.skipIf(CHROMIUM === undefined)('an operator at the page', () => {
       await tab.keyboard.press('r');
       await tab.getByRole('dialog').waitFor();
     }
-    await Promise.all(tabs.map((tab) => tab.getByRole('button', { name: 'Retry', exact: true }).click()));
+    // Neither request leaves before both were made.
+    const made = new Map<Page, () => void>();
+    const both = Promise.all(tabs.map((tab) => new Promise<void>((resolve) => made.set(tab, resolve))));
+    for (const tab of tabs) {
+      await tab.route('**/retry', async (route) => {
+        made.get(tab)!();
+        await both;
+        await route.continue();
+      });
+    }
+    for (const tab of tabs) await tab.keyboard.press('Enter');
+    await both;
     await session.reaches('compensated');
     expect(await session.calledPositions()).toEqual([2, 2, 1]);
     expect(await session.faults()).toEqual([]);
