@@ -132,4 +132,41 @@ describe.skipIf(CHROMIUM === undefined)('at the page', () => {
     await page.keyboard.press('Enter');
     await page.getByText('Arguments of the undo').waitFor();
   });
+
+  it('times are UTC and colours dark for whoever wants them so, also the next time', async () => {
+    const session = await haltedWith('{"ref":"x"}');
+    const page = await signIn(context, world.api.url, org.apiKey);
+    for (const choice of ['UTC', 'Dark']) {
+      await page.getByRole('button', { name: 'admin' }).click();
+      await page.getByRole('menuitemradio', { name: choice }).click();
+      await page.keyboard.press('Escape');
+    }
+    await page.goto(`${world.api.url}/dashboard/sessions/${session.id}`);
+    const opened = (await session.view()).created_at;
+    await page
+      .getByText(`${opened.slice(0, 19).replace('T', ' ')} UTC`)
+      .first()
+      .waitFor();
+    expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
+    expect(await page.evaluate<string>('getComputedStyle(document.documentElement).colorScheme')).toBe('dark');
+  });
+
+  it('a search is a key away, and an address that can be sent on', async () => {
+    const session = await haltedWith('{"ref":"x"}');
+    await org.open();
+    const page = await signIn(context, world.api.url, org.apiKey);
+    await page.keyboard.press('g');
+    await page.keyboard.press('s');
+    await page.getByRole('row').nth(2).waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type(session.id.slice(0, 13));
+    await expect.poll(() => page.getByRole('row').count()).toBe(2);
+    expect(page.url()).toContain(`session_id=${session.id.slice(0, 13)}`);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: /broke at position 1/ }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('heading', { name: 'Sessions' }).waitFor();
+  });
 });
