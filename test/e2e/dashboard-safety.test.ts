@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import axe from 'axe-core';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bodyOf, type Org } from '../support/api-client.js';
-import { CHROMIUM, live, misdeedsOf, openBrowser, signIn } from '../support/browser.js';
-import { openWorld, type World } from '../support/world.js';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { bodyOf } from '../support/api-client.js';
+import { CHROMIUM, live, misdeedsOf, signIn } from '../support/browser.js';
+import { setPageStage } from '../support/page-stage.js';
 
 const ASSETS = fileURLToPath(new URL('../../packages/dashboard/dist/assets/', import.meta.url));
 const MAX_SCRIPT_BYTES = 250_000;
@@ -26,26 +26,10 @@ it('the page’s code is 250 kB of gzip at most', () => {
 });
 
 describe.skipIf(CHROMIUM === undefined)('the web page', () => {
-  let world: World;
-  let org: Org;
-  let browser: Browser;
-  let context: BrowserContext;
-  beforeAll(async () => {
-    world = await openWorld({ name: 'dashboard_safety' });
-    browser = await openBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await world?.close();
-  });
-  beforeEach(async () => {
-    org = await world.newOrg();
-    context = await browser.newContext();
-  });
-  afterEach(() => context.close());
+  const stage = setPageStage('dashboard_safety');
 
   const go = async (page: Page, path: string): Promise<void> => {
-    await page.goto(`${world.api.url}/dashboard${path}`);
+    await page.goto(`${stage.world.api.url}/dashboard${path}`);
     await live(page);
   };
 
@@ -53,19 +37,24 @@ describe.skipIf(CHROMIUM === undefined)('the web page', () => {
   async function nastyNight(): Promise<{ id: string; letter: string; fnName: string }> {
     const id = `${NASTY.slice(0, 100)} ${randomUUID()}`;
     const fnName = `undo ${NASTY}`.slice(0, 190);
-    const spec = { url: `${world.vendor.url}/nasty?q=${encodeURIComponent(NASTY)}`, headers: {}, ...ONCE };
-    world.vendor.always('/nasty', { status: 400, body: `<script>alert(4)</script>${ACTS_ON_TERMINALS}` });
-    const put = await org.request('PUT', `/v1/compensations/${encodeURIComponent(fnName)}/1`, spec);
+    const spec = { url: `${stage.world.vendor.url}/nasty?q=${encodeURIComponent(NASTY)}`, headers: {}, ...ONCE };
+    stage.world.vendor.always('/nasty', { status: 400, body: `<script>alert(4)</script>${ACTS_ON_TERMINALS}` });
+    const put = await stage.org.request('PUT', `/v1/compensations/${encodeURIComponent(fnName)}/1`, spec);
     expect(put.status, put.text).toBe(201);
     const texts = { [NASTY]: NASTY, terminal: ACTS_ON_TERMINALS };
-    const session = await org.open({ session_id: id, agent_name: NASTY, external_run_id: NASTY, metadata: texts });
+    const session = await stage.org.open({
+      session_id: id,
+      agent_name: NASTY,
+      external_run_id: NASTY,
+      metadata: texts,
+    });
     const args = { ...texts, ref: 'x' };
     const registered = await session.register('/nasty', { tool_name: NASTY, args }, { fn_name: fnName, args: texts });
     await session.commit(registered.effect_id, texts);
     await session.fail(`${NASTY} ${ACTS_ON_TERMINALS}`);
     await session.reaches('halted');
-    await org.post(`/v1/compensations/${encodeURIComponent(fnName)}/pause`, { reason: NASTY });
-    const [letter] = await org.deadLetters(id);
+    await stage.org.post(`/v1/compensations/${encodeURIComponent(fnName)}/pause`, { reason: NASTY });
+    const [letter] = await stage.org.deadLetters(id);
     return { id, letter: letter!.dead_letter_id, fnName };
   }
 
@@ -81,7 +70,7 @@ describe.skipIf(CHROMIUM === undefined)('the web page', () => {
 
   it('shows whatever data holds as text, which does nothing', async () => {
     const night = await nastyNight();
-    const page = await signIn(context, world.api.url, org.apiKey);
+    const page = await signIn(stage.context, stage.world.api.url, stage.org.apiKey);
     const misdeeds = misdeedsOf(page);
     for (const path of pagesOf(night)) {
       await go(page, path);
@@ -104,9 +93,9 @@ describe.skipIf(CHROMIUM === undefined)('the web page', () => {
 
   it.each(['light', 'dark'] as const)('can be used by everybody, %s', async (colorScheme) => {
     const night = await nastyNight();
-    await context.close();
-    context = await browser.newContext({ colorScheme, bypassCSP: true });
-    const page = await signIn(context, world.api.url, org.apiKey);
+    await stage.context.close();
+    stage.context = await stage.browser.newContext({ colorScheme, bypassCSP: true });
+    const page = await signIn(stage.context, stage.world.api.url, stage.org.apiKey);
     const look = async (where: string): Promise<void> => {
       await page.evaluate(axe.source);
       const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
@@ -133,9 +122,9 @@ describe.skipIf(CHROMIUM === undefined)('the web page', () => {
 
   it('has no room to scroll sideways on a phone', async () => {
     const night = await nastyNight();
-    await context.close();
-    context = await browser.newContext({ viewport: { width: 390, height: 844 } });
-    const page = await signIn(context, world.api.url, org.apiKey);
+    await stage.context.close();
+    stage.context = await stage.browser.newContext({ viewport: { width: 390, height: 844 } });
+    const page = await signIn(stage.context, stage.world.api.url, stage.org.apiKey);
     for (const path of pagesOf(night)) {
       await go(page, path);
       await page.waitForTimeout(200);
@@ -145,13 +134,13 @@ describe.skipIf(CHROMIUM === undefined)('the web page', () => {
   });
 
   it('opens a list of 100,000 sessions within a second, and scrolls on', async () => {
-    await world.rows(
+    await stage.world.rows(
       `INSERT INTO undolog_sessions (org_id, session_id, state, on_compensation_failure, body_hash, lease_seconds, max_age_seconds, created_at)
        SELECT $1, 'many-' || lpad(n::text, 6, '0'), 'completed', 'halt', '\\x00', 0, 0, now() - n * interval '1 second'
        FROM generate_series(1, 100000) AS n`,
-      org.orgId,
+      stage.org.orgId,
     );
-    const page = await signIn(context, world.api.url, org.apiKey);
+    const page = await signIn(stage.context, stage.world.api.url, stage.org.apiKey);
     await live(page);
     const beganMs = performance.now();
     await page.keyboard.press('g');
@@ -170,9 +159,9 @@ describe.skipIf(CHROMIUM === undefined)('the web page', () => {
 
   it('keeps no key, and lets nobody in whose key was revoked', async () => {
     const made = bodyOf<{ key_id: string; api_key: string }>(
-      await org.post('/v1/keys', { role: 'operator', name: 'n' }),
+      await stage.org.post('/v1/keys', { role: 'operator', name: 'n' }),
     );
-    const page = await signIn(context, world.api.url, made.api_key);
+    const page = await signIn(stage.context, stage.world.api.url, made.api_key);
     await live(page);
     const kept = await page.evaluate<string>(
       'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',
@@ -180,16 +169,16 @@ describe.skipIf(CHROMIUM === undefined)('the web page', () => {
     expect(kept).not.toContain('ul_');
     expect(kept).toContain('""');
     expect(await page.content()).not.toContain(made.api_key);
-    await org.request('DELETE', `/v1/keys/${made.key_id}`);
+    await stage.org.request('DELETE', `/v1/keys/${made.key_id}`);
     await page.keyboard.press('g');
     await page.keyboard.press('a');
     await page.getByLabel('API key').waitFor();
   });
 
   it('takes no agent’s key, and says why', async () => {
-    const { api_key: key } = bodyOf<{ api_key: string }>(await org.post('/v1/keys', { role: 'agent' }));
-    const page = await context.newPage();
-    await page.goto(`${world.api.url}/dashboard`);
+    const { api_key: key } = bodyOf<{ api_key: string }>(await stage.org.post('/v1/keys', { role: 'agent' }));
+    const page = await stage.context.newPage();
+    await page.goto(`${stage.world.api.url}/dashboard`);
     await page.getByLabel('API key').fill(key);
     await page.keyboard.press('Enter');
     await page.getByText('operator or admin', { exact: false }).waitFor();

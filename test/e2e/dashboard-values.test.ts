@@ -1,8 +1,8 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { AgentSession, Org } from '../support/api-client.js';
-import { CHROMIUM, live, openBrowser, signIn } from '../support/browser.js';
-import { openWorld, type World } from '../support/world.js';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import type { AgentSession } from '../support/api-client.js';
+import { CHROMIUM, live, signIn } from '../support/browser.js';
+import { setPageStage } from '../support/page-stage.js';
 
 const ONCE = { retry: { max_retries: 0 }, wait_out_outages: false };
 
@@ -10,31 +10,15 @@ const ONCE = { retry: { max_retries: 0 }, wait_out_outages: false };
 const EXACT = '{"ref":"x","big":9007199254740993,"float":1.0,"minus":-0,"__proto__":{"deep":1e400},"half":"\\ud800"}';
 
 describe.skipIf(CHROMIUM === undefined)('at the page', () => {
-  let world: World;
-  let org: Org;
-  let browser: Browser;
-  let context: BrowserContext;
-  beforeAll(async () => {
-    world = await openWorld({ name: 'dashboard_values' });
-    browser = await openBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await world?.close();
-  });
-  beforeEach(async () => {
-    org = await world.newOrg();
-    context = await browser.newContext();
-  });
-  afterEach(() => context.close());
+  const stage = setPageStage('dashboard_values');
 
   /** A halted session whose undo was registered with this text, and was refused once. */
   async function haltedWith(args: string): Promise<AgentSession> {
-    world.vendor.script('/refused', { status: 422 });
-    const session = await org.open();
-    const compensation = `{"fn_name":${JSON.stringify(await org.compensation('/refused', ONCE))},"version":"1","args":${args}}`;
+    stage.world.vendor.script('/refused', { status: 422 });
+    const session = await stage.org.open();
+    const compensation = `{"fn_name":${JSON.stringify(await stage.org.compensation('/refused', ONCE))},"version":"1","args":${args}}`;
     const body = `{"tool_name":"book","args":{},"effect_class":"compensable","compensation":${compensation}}`;
-    const registered = await org.post(`${session.path}/effects`, body);
+    const registered = await stage.org.post(`${session.path}/effects`, body);
     expect(registered.status, registered.text).toBe(201);
     await session.fail();
     await session.reaches('halted');
@@ -42,8 +26,8 @@ describe.skipIf(CHROMIUM === undefined)('at the page', () => {
   }
 
   async function correct(session: AgentSession): Promise<Page> {
-    const page = await signIn(context, world.api.url, org.apiKey);
-    await page.goto(`${world.api.url}/dashboard/sessions/${session.id}`);
+    const page = await signIn(stage.context, stage.world.api.url, stage.org.apiKey);
+    await page.goto(`${stage.world.api.url}/dashboard/sessions/${session.id}`);
     await page.getByRole('group', { name: 'What to do' }).waitFor();
     await page.keyboard.press('e');
     await page.getByLabel('Arguments').waitFor();
@@ -84,7 +68,7 @@ describe.skipIf(CHROMIUM === undefined)('at the page', () => {
     await page.getByLabel('Arguments').fill('{"ref":');
     await page.getByText('This is not JSON', { exact: false }).waitFor();
     await page.keyboard.press('Escape');
-    world.vendor.script('/refused', { status: 500 });
+    stage.world.vendor.script('/refused', { status: 500 });
     await session.retry();
     await expect.poll(() => bodies(session).length).toBe(2);
     await session.reaches('halted');
@@ -98,9 +82,9 @@ describe.skipIf(CHROMIUM === undefined)('at the page', () => {
 
   it('an address that was sent by a colleague is opened after the sign-in', async () => {
     const session = await haltedWith('{"ref":"x"}');
-    const page = await context.newPage();
-    await page.goto(`${world.api.url}/dashboard/sessions/${session.id}`);
-    await page.getByLabel('API key').fill(org.apiKey);
+    const page = await stage.context.newPage();
+    await page.goto(`${stage.world.api.url}/dashboard/sessions/${session.id}`);
+    await page.getByLabel('API key').fill(stage.org.apiKey);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: /broke at position 1/ }).waitFor();
     expect(page.url()).toContain(session.id);
@@ -108,12 +92,12 @@ describe.skipIf(CHROMIUM === undefined)('at the page', () => {
 
   it('an api that goes and comes back is said to be away, and what changed meanwhile is shown', async () => {
     const session = await haltedWith('{"ref":"x"}');
-    const page = await signIn(context, world.api.url, org.apiKey);
-    await page.goto(`${world.api.url}/dashboard/sessions/${session.id}`);
+    const page = await signIn(stage.context, stage.world.api.url, stage.org.apiKey);
+    await page.goto(`${stage.world.api.url}/dashboard/sessions/${session.id}`);
     await live(page);
-    await world.api.kill();
+    await stage.world.api.kill();
     await page.getByText('Connecting…').waitFor();
-    await world.api.start();
+    await stage.world.api.start();
     await session.retry();
     await live(page);
     await page.getByText('Nothing stands: every effect was undone.').waitFor();
@@ -121,11 +105,11 @@ describe.skipIf(CHROMIUM === undefined)('at the page', () => {
   });
 
   it('a stack of a thousand is shown, and walked by keyboard', async () => {
-    const session = await org.open();
+    const session = await stage.org.open();
     for (let n = 0; n < 1000; n += 100) await Promise.all(Array.from({ length: 100 }, () => session.register('/fine')));
-    const page = await signIn(context, world.api.url, org.apiKey);
+    const page = await signIn(stage.context, stage.world.api.url, stage.org.apiKey);
     const beganMs = performance.now();
-    await page.goto(`${world.api.url}/dashboard/sessions/${session.id}`);
+    await page.goto(`${stage.world.api.url}/dashboard/sessions/${session.id}`);
     await page.locator('.stack .row').nth(999).waitFor({ state: 'attached' });
     expect(performance.now() - beganMs).toBeLessThan(5_000);
     await page.keyboard.press('j');
@@ -135,13 +119,13 @@ describe.skipIf(CHROMIUM === undefined)('at the page', () => {
 
   it('times are UTC and colours dark for whoever wants them so, also the next time', async () => {
     const session = await haltedWith('{"ref":"x"}');
-    const page = await signIn(context, world.api.url, org.apiKey);
+    const page = await signIn(stage.context, stage.world.api.url, stage.org.apiKey);
     for (const choice of ['UTC', 'Dark']) {
       await page.getByRole('button', { name: 'admin' }).click();
       await page.getByRole('menuitemradio', { name: choice }).click();
       await page.keyboard.press('Escape');
     }
-    await page.goto(`${world.api.url}/dashboard/sessions/${session.id}`);
+    await page.goto(`${stage.world.api.url}/dashboard/sessions/${session.id}`);
     const opened = (await session.view()).created_at;
     await page
       .getByText(`${opened.slice(0, 19).replace('T', ' ')} UTC`)
@@ -153,8 +137,8 @@ describe.skipIf(CHROMIUM === undefined)('at the page', () => {
 
   it('a search is a key away, and an address that can be sent on', async () => {
     const session = await haltedWith('{"ref":"x"}');
-    await org.open();
-    const page = await signIn(context, world.api.url, org.apiKey);
+    await stage.org.open();
+    const page = await signIn(stage.context, stage.world.api.url, stage.org.apiKey);
     await page.keyboard.press('g');
     await page.keyboard.press('s');
     await page.getByRole('row').nth(2).waitFor();

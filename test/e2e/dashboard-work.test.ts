@@ -1,39 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { AgentSession, Org } from '../support/api-client.js';
-import { CHROMIUM, live, misdeedsOf, openBrowser, signIn } from '../support/browser.js';
-import { openWorld, type World } from '../support/world.js';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import type { AgentSession } from '../support/api-client.js';
+import { CHROMIUM, live, misdeedsOf, signIn } from '../support/browser.js';
+import { setPageStage } from '../support/page-stage.js';
 
 const ONCE = { retry: { max_retries: 0 }, wait_out_outages: false };
 const MANY = 200;
 
 describe.skipIf(CHROMIUM === undefined)('an operator at the page', () => {
-  let world: World;
-  let org: Org;
-  let browser: Browser;
-  let context: BrowserContext;
-  beforeAll(async () => {
-    world = await openWorld({ name: 'dashboard_work' });
-    browser = await openBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await world?.close();
-  });
-  beforeEach(async () => {
-    org = await world.newOrg();
-    context = await browser.newContext();
-  });
-  afterEach(() => context.close());
+  const stage = setPageStage('dashboard_work');
 
   /** Two bookings, the second of which was registered with a mistyped reference in its undo. */
   async function haltedByTypo(): Promise<AgentSession> {
     const path = `/refused/${randomUUID()}`;
-    world.vendor.script(path, { status: 422 });
-    const session = await org.open({ agent_name: 'trip-planner' });
+    stage.world.vendor.script(path, { status: 422 });
+    const session = await stage.org.open({ agent_name: 'trip-planner' });
     await session.book('/fine', { tool_name: 'book_flight' });
-    const undo = { fn_name: await org.compensation(path, ONCE), args: { ref: 'mistyped' } };
+    const undo = { fn_name: await stage.org.compensation(path, ONCE), args: { ref: 'mistyped' } };
     await session.book(path, { tool_name: 'book_hotel' }, undo);
     await session.fail();
     await session.reaches('halted');
@@ -46,7 +30,7 @@ describe.skipIf(CHROMIUM === undefined)('an operator at the page', () => {
 
   it('finds what is halted, understands it, corrects it and sees it compensated, by keyboard alone', async () => {
     const session = await haltedByTypo();
-    const page = await signIn(context, world.api.url, org.apiKey);
+    const page = await signIn(stage.context, stage.world.api.url, stage.org.apiKey);
     const misdeeds = misdeedsOf(page);
     await press(page, 'g', 'd');
     await page.getByRole('cell', { name: session.id, exact: true }).waitFor();
@@ -79,15 +63,15 @@ describe.skipIf(CHROMIUM === undefined)('an operator at the page', () => {
 
   it('skips with a reason, or resolves with what was done, and is named in the audit log', async () => {
     const [skipped, resolved] = [await haltedByTypo(), await haltedByTypo()];
-    const page = await signIn(context, world.api.url, org.apiKey);
-    await page.goto(`${world.api.url}/dashboard/sessions/${skipped.id}`);
+    const page = await signIn(stage.context, stage.world.api.url, stage.org.apiKey);
+    await page.goto(`${stage.world.api.url}/dashboard/sessions/${skipped.id}`);
     await page.getByRole('heading', { name: /broke at position 2/ }).waitFor();
     await press(page, 's');
     await page.keyboard.type('the guest keeps the room');
     await press(page, 'Enter');
     await skipped.reaches('compensated');
     expect(skipped.standing()).toEqual([`${skipped.id}#2`]);
-    await page.goto(`${world.api.url}/dashboard/sessions/${resolved.id}`);
+    await page.goto(`${stage.world.api.url}/dashboard/sessions/${resolved.id}`);
     await page.getByRole('heading', { name: /broke at position 2/ }).waitFor();
     await press(page, 'x');
     await page.keyboard.type('refunded by phone');
@@ -101,23 +85,23 @@ describe.skipIf(CHROMIUM === undefined)('an operator at the page', () => {
 
   it('asks the vendor, and nothing is sent when the record agrees', async () => {
     const path = `/refused/${randomUUID()}`;
-    world.vendor.script(path, { status: 422 });
+    stage.world.vendor.script(path, { status: 422 });
     const confirm = {
-      url: `${world.vendor.url}/record/{args.ref}`,
+      url: `${stage.world.vendor.url}/record/{args.ref}`,
       done_when: { pointer: '/state', equals: 'cancelled' },
     };
-    const session = await org.open();
+    const session = await stage.org.open();
     const spec = { ...ONCE, confirm: { ...confirm, budget_ms: 200, interval_ms: 50 } };
-    await session.book(path, {}, { fn_name: await org.compensation(path, spec) });
+    await session.book(path, {}, { fn_name: await stage.org.compensation(path, spec) });
     await session.fail();
     await session.reaches('halted');
-    const page = await signIn(context, world.api.url, org.apiKey);
-    await page.goto(`${world.api.url}/dashboard/sessions/${session.id}`);
+    const page = await signIn(stage.context, stage.world.api.url, stage.org.apiKey);
+    await page.goto(`${stage.world.api.url}/dashboard/sessions/${session.id}`);
     await page.getByRole('heading', { name: /broke at position 1/ }).waitFor();
     await press(page, 'a');
     await page.getByText('does not show it undone', { exact: false }).first().waitFor();
     expect((await session.view()).state).toBe('halted');
-    world.vendor.cancelQuietly(org.orgId, `${session.id}#1`);
+    stage.world.vendor.cancelQuietly(stage.org.orgId, `${session.id}#1`);
     await press(page, 'a');
     await page.getByText('Nothing stands: every effect was undone.').waitFor();
     expect(session.undos()).toHaveLength(1);
@@ -125,11 +109,11 @@ describe.skipIf(CHROMIUM === undefined)('an operator at the page', () => {
 
   it('presses retry in two tabs at once: the vendor is called once', async () => {
     const session = await haltedByTypo();
-    const first = await signIn(context, world.api.url, org.apiKey);
-    const second = await context.newPage();
+    const first = await signIn(stage.context, stage.world.api.url, stage.org.apiKey);
+    const second = await stage.context.newPage();
     const tabs = [first, second];
     for (const tab of tabs) {
-      await tab.goto(`${world.api.url}/dashboard/sessions/${session.id}`);
+      await tab.goto(`${stage.world.api.url}/dashboard/sessions/${session.id}`);
       await tab.getByRole('heading', { name: /broke at position 2/ }).waitFor();
       await tab.keyboard.press('r');
       await tab.getByRole('dialog').waitFor();
@@ -153,13 +137,13 @@ describe.skipIf(CHROMIUM === undefined)('an operator at the page', () => {
   });
 
   it('sees an unwind live, entry after entry, without touching the page', async () => {
-    const session = await org.open();
+    const session = await stage.org.open();
     for (const path of ['/slow/1', '/slow/2', '/slow/3']) {
-      world.vendor.script(path, { delayMs: 700 });
+      stage.world.vendor.script(path, { delayMs: 700 });
       await session.book(path, { tool_name: path.slice(1) });
     }
-    const page = await signIn(context, world.api.url, org.apiKey);
-    await page.goto(`${world.api.url}/dashboard/sessions/${session.id}`);
+    const page = await signIn(stage.context, stage.world.api.url, stage.org.apiKey);
+    await page.goto(`${stage.world.api.url}/dashboard/sessions/${session.id}`);
     await live(page);
     const cursor = page.locator('[aria-current="step"] > .position');
     const seen: string[] = [];
@@ -174,12 +158,12 @@ describe.skipIf(CHROMIUM === undefined)('an operator at the page', () => {
 
   it('drains 200 dead letters at a rate and sees how far it has come', async () => {
     const path = `/many/${randomUUID()}`;
-    world.vendor.always(path, { status: 422 });
-    const fnName = await org.compensation(path, ONCE);
+    stage.world.vendor.always(path, { status: 422 });
+    const fnName = await stage.org.compensation(path, ONCE);
     const sessions: AgentSession[] = [];
     for (let n = 0; n < MANY; n += 20) {
       const some = Array.from({ length: 20 }, async () => {
-        const session = await org.open();
+        const session = await stage.org.open();
         await session.book(path, {}, { fn_name: fnName });
         await session.fail();
         return session;
@@ -187,9 +171,9 @@ describe.skipIf(CHROMIUM === undefined)('an operator at the page', () => {
       sessions.push(...(await Promise.all(some)));
     }
     for (const session of sessions) await session.reaches('halted');
-    world.vendor.heal(path);
-    const page = await signIn(context, world.api.url, org.apiKey);
-    await page.goto(`${world.api.url}/dashboard/dead-letters?fn_name=${encodeURIComponent(fnName)}`);
+    stage.world.vendor.heal(path);
+    const page = await signIn(stage.context, stage.world.api.url, stage.org.apiKey);
+    await page.goto(`${stage.world.api.url}/dashboard/dead-letters?fn_name=${encodeURIComponent(fnName)}`);
     await page.getByRole('row').nth(5).waitFor();
     await press(page, 'b');
     await page.getByText(`${MANY} open`).waitFor();

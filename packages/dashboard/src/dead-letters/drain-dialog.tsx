@@ -106,7 +106,7 @@ export function DrainDialog({ filter: listFilter, picked, close, done }: DrainDi
       ) : (
         <QueryView query={count}>
           {({ matched }) => (
-            <p className="matched">
+            <p>
               <strong>{matched} open</strong> of {inWords(filter)}
             </p>
           )}

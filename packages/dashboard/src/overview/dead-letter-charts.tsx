@@ -30,7 +30,7 @@ export function CodesChart({ letters: { open, by_code: codes } }: LettersProps) 
       {codes.map(({ code, count }) => (
         <li key={code} title={explain(code)}>
           <Link href={`/dead-letters?code=${encodeURIComponent(code)}`}>{visible(code)}</Link>
-          <span className="track">
+          <span>
             <span className="filled" style={{ width: `${(count / most) * 100}%` }} />
           </span>
           <span>{count}</span>

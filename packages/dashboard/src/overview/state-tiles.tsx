@@ -14,7 +14,7 @@ interface TileProps {
 function Tile({ href, name, count, tone, children }: TileProps) {
   return (
     <Link href={href} className={`tile ${tone ?? ''}`}>
-      <span className="name">{name}</span>
+      <span>{name}</span>
       <span className="count">{count}</span>
       <span className="hint">{children}</span>
     </Link>

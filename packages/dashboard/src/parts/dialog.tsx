@@ -48,3 +48,14 @@ export function Dialog({ title, close, children }: DialogProps) {
     </dialog>
   );
 }
+
+/** The end of a dialog that only shows something. */
+export function CloseFooter({ close }: { readonly close: () => void }) {
+  return (
+    <footer>
+      <button type="button" onClick={close}>
+        Close
+      </button>
+    </footer>
+  );
+}

@@ -14,7 +14,7 @@ function AttemptLine({ attempt, number }: { readonly attempt: Attempt; readonly 
   const { at, outcome, duration_ms: ms } = attempt;
   return (
     <li value={number} className={outcome ?? 'running'}>
-      <span className="word">{outcome ?? 'under way'}</span> <span className="answer">{answerOf(attempt)}</span>{' '}
+      <span className="word">{outcome ?? 'under way'}</span> <span>{answerOf(attempt)}</span>{' '}
       <span className="hint">
         <Moment at={at} />
         {ms !== null && <> · {writeMilliseconds(ms)}</>}

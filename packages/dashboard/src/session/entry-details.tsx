@@ -40,7 +40,7 @@ function Times({
 export function EntryDetails({ entry }: { readonly entry: UndoEntry }) {
   const { effect, undo_id: undoId, unreadable } = entry;
   return (
-    <div className="details">
+    <div>
       <Times entry={entry} />
       {unreadable && <p className="fault">{UNREADABLE[unreadable]}</p>}
       {!unreadable && (

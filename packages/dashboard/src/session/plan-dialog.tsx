@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Plan } from '@undolog/client';
 import { visible } from '@undolog/client/visible-text';
-import { Dialog } from '../parts/dialog';
+import { CloseFooter, Dialog } from '../parts/dialog';
 import { QueryView } from '../parts/query-view';
 import { useApi } from '../server/api';
 
@@ -42,11 +42,7 @@ export function PlanDialog({ id, close }: { readonly id: string; readonly close:
   return (
     <Dialog title="What an unwind would do now" close={close}>
       <QueryView query={plan}>{(shown) => <PlanSteps plan={shown} />}</QueryView>
-      <footer>
-        <button type="button" onClick={close}>
-          Close
-        </button>
-      </footer>
+      <CloseFooter close={close} />
     </Dialog>
   );
 }

@@ -31,7 +31,7 @@ export function SessionView({ id, letter }: { readonly id: string; readonly lett
   return (
     <QueryView query={session}>
       {(shown) => (
-        <div className="session">
+        <>
           <SessionFacts session={shown} />
           <SessionActions session={shown} />
           {letter && (letter.state === 'open' || shown.state !== 'active') && <LetterPanel letter={letter} />}
@@ -39,7 +39,7 @@ export function SessionView({ id, letter }: { readonly id: string; readonly lett
           <QueryView query={stack}>
             {(entries) => <Stack entries={entries} session={shown} letter={letter} />}
           </QueryView>
-        </div>
+        </>
       )}
     </QueryView>
   );

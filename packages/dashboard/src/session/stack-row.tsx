@@ -45,7 +45,7 @@ function Undo({ entry }: { readonly entry: UndoEntry }) {
     <div className="undo">
       <StateBadge state={state} />
       {name !== null && (
-        <span className="fn">
+        <span>
           {visible(name)}@{visible(version ?? '')}
         </span>
       )}

@@ -1,4 +1,4 @@
-import { Dialog } from '../parts/dialog';
+import { CloseFooter, Dialog } from '../parts/dialog';
 import { SHORTCUTS } from './shortcuts';
 
 export function KeysDialog({ close }: { readonly close: () => void }) {
@@ -21,11 +21,7 @@ export function KeysDialog({ close }: { readonly close: () => void }) {
           </section>
         ))}
       </div>
-      <footer>
-        <button type="button" onClick={close}>
-          Close
-        </button>
-      </footer>
+      <CloseFooter close={close} />
     </Dialog>
   );
 }
