@@ -31,6 +31,8 @@ export interface CompensationWorker {
 /** A worker that dies is noticed within LOCK_MS + STALL_CHECK_MS; its job then wakes another one. */
 const LOCK_MS = 6000;
 const STALL_CHECK_MS = 2000;
+/** A finished job is not kept at all: it would keep its id from being woken again. */
+const NOT_KEPT = { count: 0 };
 /** For a fault of our own, such as Postgres away: the entry is still there, look again. */
 const FAULT_WAIT_MS = 1000;
 
@@ -53,6 +55,8 @@ export function startCompensationWorker(options: WorkerOptions): CompensationWor
       // A job may stall any number of times: whether an entry has had enough is decided in Postgres.
       maxStalledCount: 1_000_000_000,
       runRetryDelay: 1000,
+      removeOnComplete: NOT_KEPT,
+      removeOnFail: NOT_KEPT,
       settings: {
         backoffStrategy: (_made, _type, error) => (error instanceof WakeAgain ? error.waitMs : FAULT_WAIT_MS),
       },

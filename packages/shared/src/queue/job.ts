@@ -22,8 +22,8 @@ const POSTGRES_BACKOFF = 'postgres';
 
 /**
  * BullMQ ignores a job whose id it still keeps, so the id names the entry and the fence: a later wake-up of the same
- * entry is another job, and a look for its effect yet another. A wake-up of a session has no name of its own. Finished
- * jobs are not kept at all.
+ * entry is another job, and a look for its effect yet another. A wake-up of a session has no name of its own. What holds
+ * for every job is an option of the worker: each of these is kept in Redis for as long as the job waits.
  */
 export function wakeUpOptions({ undoId, fence, task, trace }: WakeUp): JobsOptions {
   return {
@@ -31,8 +31,6 @@ export function wakeUpOptions({ undoId, fence, task, trace }: WakeUp): JobsOptio
     // Budgets are columns in Postgres; BullMQ's own count must never end one.
     attempts: 1_000_000_000,
     backoff: { type: POSTGRES_BACKOFF },
-    removeOnComplete: true,
-    removeOnFail: true,
     stackTraceLimit: 0,
     ...(trace !== undefined && { telemetry: { metadata: trace, omitContext: true } }),
   };
