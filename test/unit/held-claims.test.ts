@@ -61,7 +61,7 @@ describe('the claims in hand', () => {
     });
     hold(commits);
     for (const name of ['bad', 'good']) claims.hold(claim(name));
-    await vi.advanceTimersByTimeAsync(2100);
+    await vi.advanceTimersByTimeAsync(CLAIM_LEASE_MS / 4 + 100);
     expect(renewed).toEqual(['org bad', 'org good']);
     expect(errors.map(({ message }) => message)).toEqual(['deadlock detected']);
   });

@@ -3,10 +3,10 @@ import type { GroupCommit } from '@undolog/shared/store/group-commit';
 import { renewClaim } from '@undolog/shared/store/renew-claim';
 
 /** A worker that is lost is replaced this long after its last renewal. */
-export const CLAIM_LEASE_MS = 6000;
-const RENEW_EVERY_MS = 2000;
+export const CLAIM_LEASE_MS = 4000;
+const RENEW_EVERY_MS = 1000;
 /** Past this age a claim is no longer taken on trust: Postgres is asked before a call leaves. */
-const TRUSTED_MS = 3000;
+const TRUSTED_MS = 2000;
 
 export interface HeldClaim {
   readonly orgId: string;

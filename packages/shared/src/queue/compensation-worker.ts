@@ -29,8 +29,8 @@ export interface CompensationWorker {
 }
 
 /** A worker that dies is noticed within LOCK_MS + STALL_CHECK_MS; its job then wakes another one. */
-const LOCK_MS = 6000;
-const STALL_CHECK_MS = 2000;
+const LOCK_MS = 3500;
+const STALL_CHECK_MS = 1000;
 /** A finished job is not kept at all: it would keep its id from being woken again. */
 const NOT_KEPT = { count: 0 };
 /** For a fault of our own, such as Postgres away: the entry is still there, look again. */
