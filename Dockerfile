@@ -24,18 +24,18 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund $PRODUCT
 FROM manifests AS build
 RUN npm ci --ignore-scripts --no-audit --no-fund --include-workspace-root $PRODUCT -w @undolog/dashboard -w @undolog/client
 COPY tsconfig.base.json ./
+COPY scripts/bundle.mjs scripts/
 COPY packages/shared packages/shared
 COPY packages/client packages/client
 COPY packages/dashboard packages/dashboard
 COPY services services
 COPY migrations migrations
-RUN npx tsc -b services/api services/compensator migrations && npm run build -w @undolog/dashboard
+RUN node scripts/bundle.mjs && npm run build -w @undolog/dashboard
 
 FROM node:22-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=production /app ./
-COPY --from=build /app/packages/shared/dist packages/shared/dist
 COPY --from=build /app/packages/dashboard/dist packages/dashboard/dist
 COPY --from=build /app/services/api/dist services/api/dist
 COPY --from=build /app/services/compensator/dist services/compensator/dist

@@ -1,8 +1,8 @@
 import { defineConfig, defineProject } from 'vitest/config';
 import { PlainCountReporter } from './test/support/plain-count-reporter.js';
 
-// Our own packages are read from their sources, so that a test never meets a stale build. Only the programs that end-to-end
-// tests start are built ones.
+// Our own packages are read from their sources, so that a test never meets a stale build. The processes that end-to-end
+// tests start are bundled from them first.
 const conditions = ['@undolog/source'];
 
 /**
@@ -21,6 +21,7 @@ const project = (name: string, groupOrder: number, timeoutMs: number) =>
       maxWorkers: name === 'e2e' ? 3 : 2,
       // End-to-end tests speak to processes: nothing that a file leaves in its worker could reach another.
       isolate: name !== 'e2e',
+      globalSetup: name === 'e2e' ? ['test/support/bundled-processes.ts'] : [],
       sequence: { groupOrder },
     },
   });

@@ -14,7 +14,7 @@ const NOTHING_RAN: TestCounts = { passed: 0, failed: 1, skipped: 0 };
 const locate = createRequire(import.meta.url);
 const program = (name: string, path: string): string => join(dirname(locate.resolve(`${name}/package.json`)), path);
 
-/** What `npm run build` does. */
+/** What `npm run build` does; the processes are bundled by the tests that start them. */
 const BUILD = [
   [program('typescript', 'bin/tsc'), '-b'],
   [program('vite', 'bin/vite.js'), 'build', '--logLevel', 'warn', 'packages/dashboard'],

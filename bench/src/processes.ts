@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { createRequire } from 'node:module';
 import { Child } from '@undolog/backends/child';
 import { freePort } from '@undolog/backends/free-port';
 import { freshDatabase } from '@undolog/backends/fresh-database';
@@ -33,9 +32,7 @@ export async function startProduct(
 ): Promise<Product> {
   const { log, folder: logDirectory } = workplace;
   log('building');
-  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
-  const parts = ['services/api', 'services/compensator', 'migrations'];
-  await new Child({ name: 'build', args: [tsc, '-b', ...parts], env: process.env, logDirectory }).output();
+  await new Child({ name: 'build', args: ['scripts/bundle.mjs'], env: process.env, logDirectory }).output();
 
   const backends = await resolveBackends({ env: process.env, log, durable: true });
   workplace.onLeave(() => backends.stop());

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { createRequire } from 'node:module';
 import { Child } from '@undolog/backends/child';
 import { freePort } from '@undolog/backends/free-port';
 import { resolveBackends } from '@undolog/backends/resolve';
@@ -25,7 +24,7 @@ export async function startUndoLog(o: {
 }): Promise<UndoLogProcesses> {
   const { logDirectory } = o;
   o.log('building');
-  await new Child({ name: 'build', args: buildArgs(), env: process.env, logDirectory }).output();
+  await new Child({ name: 'build', args: ['scripts/bundle.mjs'], env: process.env, logDirectory }).output();
   const backends = await resolveBackends({ env: process.env, log: o.log });
   const children: Child[] = [];
   const stop = async (): Promise<void> => {
@@ -75,12 +74,6 @@ export async function startUndoLog(o: {
     await stop();
     throw error;
   }
-}
-
-/** `tsc -b` of what the demo runs; it is incremental, and so a second or two when nothing changed. */
-function buildArgs(): string[] {
-  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
-  return [tsc, '-b', 'services/api', 'services/compensator', 'migrations'];
 }
 
 function childEnvironment(databaseUrl: string, redisUrl: string | undefined, adminToken: string): NodeJS.ProcessEnv {

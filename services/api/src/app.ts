@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { pageRouter } from './dashboard/page-router.js';
 import { underPolicy } from './dashboard/policy.js';
@@ -13,6 +14,9 @@ import { ORG_ROUTES } from './routes/all-routes.js';
 import { healthRouter } from './routes/health.js';
 import { createOrgRoute } from './routes/orgs.js';
 import { createV1, type ServeV1 } from './serve-v1.js';
+
+/** The same from the sources and from what is built of them. */
+const PAGE_FOLDER = fileURLToPath(new URL('../../../packages/dashboard/dist/', import.meta.url));
 
 /** `{name}`, as OpenAPI writes what varies, to `:name`, as Express does. */
 function expressPath(path: string): string {
@@ -54,7 +58,7 @@ export function createApp(resources: Resources): Express {
 
   const guesses = limitGuesses();
   app.use(healthRouter(resources), docsRouter(), underPolicy());
-  app.use(signInRouter(resources, guesses), queueBoard(resources, guesses), pageRouter());
+  app.use(signInRouter(resources, guesses), queueBoard(resources, guesses), pageRouter(PAGE_FOLDER));
   app.use(notFound);
   app.use(problemHandler(replyTo));
   return app;

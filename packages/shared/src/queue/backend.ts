@@ -31,10 +31,13 @@ const VIEWER: RedisOptions = { maxRetriesPerRequest: 1, commandTimeout: 2000 };
 
 const OPTIONS: Readonly<Record<Role, RedisOptions>> = { producer: PRODUCER, consumer: CONSUMER, viewer: VIEWER };
 
-/** Tries again for ever: soon at first, then each second. */
-function retryDelayMs(tries: number): number {
-  return Math.min(50 * 2 ** Math.min(tries, 10), 1000);
-}
+const EVERY_ROLE: RedisOptions = {
+  connectTimeout: 2000,
+  // Tries again for ever: soon at first, then each second.
+  retryStrategy: (tries) => Math.min(50 * 2 ** Math.min(tries, 10), 1000),
+  // It would look for its own version in a package.json that is not where our processes run from.
+  disableClientInfo: true,
+};
 
 export function openQueueBackend(location: QueueLocation, role: Role, onError: (error: Error) => void): QueueBackend {
   if (location.redisUrl === undefined) {
@@ -45,7 +48,7 @@ export function openQueueBackend(location: QueueLocation, role: Role, onError: (
       close: () => undefined,
     };
   }
-  const redis = new Redis(location.redisUrl, { ...OPTIONS[role], connectTimeout: 2000, retryStrategy: retryDelayMs });
+  const redis = new Redis(location.redisUrl, { ...EVERY_ROLE, ...OPTIONS[role] });
   redis.on('error', onError);
   return { kind: 'redis', connection: redis, factory: getDefaultBackendFactory(), close: () => redis.disconnect() };
 }

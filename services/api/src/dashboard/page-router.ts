@@ -1,10 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import express, { Router, type RequestHandler } from 'express';
-
-/** Seen from the sources and from the built code alike. */
-const PAGE_FOLDER = fileURLToPath(new URL('../../../../packages/dashboard/dist/', import.meta.url));
 
 /** Kept, but used only once the server has said that it is still the same. */
 function askEachTime(response: { setHeader(name: string, value: string): unknown }): void {
@@ -19,7 +15,7 @@ const notThere: RequestHandler = (_request, response) => {
  * `/dashboard` and below: the files of the page, and its one document for every other address. Files under `assets` have
  * their hash in their name and are kept by browsers; the document is asked for each time.
  */
-export function pageRouter(folder = PAGE_FOLDER): Router {
+export function pageRouter(folder: string): Router {
   const document: RequestHandler = async (_request, response) => {
     response.set('cache-control', 'no-store');
     const page = await readFile(join(folder, 'index.html')).catch(() => undefined);
