@@ -33,7 +33,10 @@ class Values {
 
 const UNWINDING: readonly SessionState[] = ['failed', 'compensating'];
 
-/** Where the page is looked for: by the index that leads to the fewest sessions. OFFSET 0 keeps Postgres on that way. */
+/**
+ * Where the page is looked for: by the index that leads to the fewest sessions. OFFSET 0 keeps Postgres on that way: with
+ * the org beside it, a young table would be entered by the org, and that is all of its sessions.
+ */
 function sourceOf(filter: SessionFilter, org: string, values: Values): string {
   const { sessionIdPrefix: prefix, externalRunId, states } = filter;
   if (prefix !== undefined) {
@@ -44,11 +47,11 @@ function sourceOf(filter: SessionFilter, org: string, values: Values): string {
     return `(SELECT * FROM undolog_sessions WHERE external_run_id = ${values.next(externalRunId)} AND org_id = ${org} OFFSET 0)`;
   }
   if (states?.every((state) => UNWINDING.includes(state))) {
-    return `(SELECT * FROM undolog_sessions WHERE wake_at IS NOT NULL AND org_id = ${org} OFFSET 0)`;
+    return `(SELECT * FROM undolog_sessions WHERE wake_at IS NOT NULL OFFSET 0)`;
   }
   if (states?.every((state) => state === 'halted')) {
-    return `(SELECT h.* FROM (SELECT session_id, org_id FROM undolog_dead_letters WHERE state = 'open' AND org_id = ${org} OFFSET 0) d
-      JOIN undolog_sessions h ON h.session_id = d.session_id AND h.org_id = d.org_id OFFSET 0)`;
+    return `(SELECT h.* FROM (SELECT session_id, org_id FROM undolog_dead_letters WHERE state = 'open' OFFSET 0) d
+      JOIN undolog_sessions h ON h.session_id = d.session_id AND h.org_id = d.org_id WHERE d.org_id = ${org} OFFSET 0)`;
   }
   return 'undolog_sessions';
 }

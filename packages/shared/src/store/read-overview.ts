@@ -43,6 +43,7 @@ export interface OverviewCounts {
   readonly ages: readonly (readonly [step: number, count: number])[] | null;
 }
 
+// OFFSET 0: the partial index is the way in, and not the org, which would be all that it ever had.
 const COUNTS = `
 WITH bounds AS MATERIALIZED (
   SELECT now, now - $2::integer * interval '1 hour' AS since FROM (SELECT clock_timestamp() AS now) AS clock
@@ -60,10 +61,11 @@ WITH bounds AS MATERIALIZED (
   JOIN undolog_sessions s ON s.session_id = e.session_id AND s.org_id = $1
   WHERE s.failed_at < e.at
 ), unwinding AS MATERIALIZED (
-  SELECT state FROM undolog_sessions WHERE wake_at IS NOT NULL AND org_id = $1
+  SELECT state FROM (SELECT org_id, state FROM undolog_sessions WHERE wake_at IS NOT NULL OFFSET 0) AS s WHERE org_id = $1
 ), letters AS MATERIALIZED (
   SELECT code, halted_at, extract(epoch FROM bounds.now - halted_at)::float8 AS age
-  FROM bounds JOIN undolog_dead_letters d ON d.state = 'open' AND d.org_id = $1 LIMIT ${MAX_LETTERS + 1}
+  FROM bounds JOIN (SELECT org_id, code, halted_at FROM undolog_dead_letters WHERE state = 'open' OFFSET 0) AS d
+    ON d.org_id = $1 LIMIT ${MAX_LETTERS + 1}
 )
 SELECT bounds.now AS at, bounds.since,
   (SELECT count(*) FROM opened WHERE state = 'active') AS active,
