@@ -11,16 +11,14 @@ import { OddVendor } from '../support/odd-vendor.js';
 import { compensation, undoCall } from '../support/undo-call.js';
 
 /** What the resolver says of a name, one answer per question and the last one for ever: addresses, or a failure. */
-const names = vi.hoisted(() => new Map<string, (string[] | string)[]>());
+const names = new Map<string, (string[] | string)[]>();
 
-vi.mock('node:dns/promises', () => ({
-  async lookup(name: string) {
-    const answers = names.get(name)!;
-    const answer = answers.length > 1 ? answers.shift()! : answers[0]!;
-    if (typeof answer === 'string') throw Object.assign(new Error(`${answer} ${name}`), { code: answer });
-    return answer.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
-  },
-}));
+async function resolve(name: string): Promise<string[]> {
+  const answers = names.get(name)!;
+  const answer = answers.length > 1 ? answers.shift()! : answers[0]!;
+  if (typeof answer === 'string') throw Object.assign(new Error(`${answer} ${name}`), { code: answer });
+  return answer;
+}
 
 let vendor: OddVendor;
 let client: VendorClient;
@@ -29,7 +27,7 @@ beforeEach(async () => {
   names.clear();
   vendor = new OddVendor();
   await vendor.listen();
-  client = createVendorClient({ egress: parseEgressPolicy('127.0.0.1'), connectionsPerOrigin: 10 });
+  client = createVendorClient({ egress: parseEgressPolicy('127.0.0.1', resolve), connectionsPerOrigin: 10 });
 });
 
 afterEach(async () => {
@@ -79,7 +77,7 @@ describe('a name', () => {
   });
 
   test('of several addresses is called at the next one when one refuses', async () => {
-    client = createVendorClient({ egress: parseEgressPolicy('127.0.0.0/8'), connectionsPerOrigin: 10 });
+    client = createVendorClient({ egress: parseEgressPolicy('127.0.0.0/8', resolve), connectionsPerOrigin: 10 });
     names.set('many.test', [['127.0.0.2', '127.0.0.1']]);
     expect(await toVendor('many.test')).toMatchObject({ kind: 'answer', status: 200 });
     expect(vendor.ledger).toHaveLength(1);

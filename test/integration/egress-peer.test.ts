@@ -3,12 +3,11 @@ import { createServer, Socket, type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createVendorClient, type VendorClient } from '@undolog/shared/vendor/compensation-call';
 import type { Exchange } from '@undolog/shared/domain/verdict';
-import { parseEgressPolicy } from '@undolog/shared/runtime/egress-policy';
+import { parseEgressPolicy, type ResolveName } from '@undolog/shared/runtime/egress-policy';
 import { OddVendor } from '../support/odd-vendor.js';
 import { compensation, undoCall } from '../support/undo-call.js';
 
-/** A resolver that never answers. */
-vi.mock('node:dns/promises', () => ({ lookup: () => new Promise(() => {}) }));
+const neverResolves: ResolveName = () => new Promise(() => {});
 
 let vendor: OddVendor;
 let client: VendorClient;
@@ -16,7 +15,7 @@ let client: VendorClient;
 beforeEach(async () => {
   vendor = new OddVendor();
   await vendor.listen();
-  client = createVendorClient({ egress: parseEgressPolicy('127.0.0.1'), connectionsPerOrigin: 60 });
+  client = createVendorClient({ egress: parseEgressPolicy('127.0.0.1', neverResolves), connectionsPerOrigin: 60 });
 });
 
 afterEach(async () => {

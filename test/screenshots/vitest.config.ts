@@ -6,5 +6,11 @@ const conditions = ['@undolog/source'];
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
-  test: { include: ['test/screenshots/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000 },
+  environments: { __vitest__: { resolve: { conditions } } },
+  test: {
+    globalSetup: ['test/support/migrated-database.ts'],
+    include: ['test/screenshots/*.test.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
 });

@@ -1,6 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { freshDatabase } from '@undolog/backends/fresh-database';
-import { migrateSchema } from '@undolog/migrations/migrate';
 import { JsonText } from '@undolog/shared/domain/json-text';
 import type { Fingerprint } from '@undolog/shared/domain/vault';
 import type { Settlement } from '@undolog/shared/domain/verdict';
@@ -20,6 +18,7 @@ import { putCompensation } from '@undolog/shared/store/put-compensation';
 import { registerEffect, type RegisterEffect, type RegisterResult } from '@undolog/shared/store/register-effect';
 import { retryDeadLetter, type RetryDeadLetter, type RetryResult } from '@undolog/shared/store/retry-dead-letter';
 import { settleEntry, type SettleResult } from '@undolog/shared/store/settle-entries';
+import { migratedDatabase } from './migrated-database.js';
 import { recordStateMoves } from './state-moves.js';
 
 export const json = (value: unknown): JsonText => new JsonText(JSON.stringify(value));
@@ -194,10 +193,7 @@ export class StoreWorld {
 export async function openStoreWorld(
   name: string,
 ): Promise<{ world: StoreWorld; url: string; close(): Promise<void> }> {
-  const serverUrl = process.env['DATABASE_URL'];
-  if (!serverUrl) throw new Error('DATABASE_URL is unset: run the tests through npm test');
-  const fresh = await freshDatabase(serverUrl, name);
-  await migrateSchema(fresh.url);
+  const fresh = await migratedDatabase(name);
   const onError = (): void => undefined;
   const limits = { maxConnections: 8, connectTimeoutMs: 5000, queryTimeoutMs: 10_000 };
   const database = openDatabase({ url: fresh.url, vault: createVault(randomBytes(32)), ...limits, onError });

@@ -7,6 +7,7 @@ import { expect } from 'vitest';
 import { bodyOf, Org } from './api-client.js';
 import { testRedisUrl } from './describe-redis.js';
 import { redisOnce } from './look-at-backends.js';
+import { migratedDatabase } from './migrated-database.js';
 import { ADMIN_TOKEN, ProductProcess, type StartOptions } from './product.js';
 import { VendorSimulator } from './vendor-simulator.js';
 
@@ -165,12 +166,16 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   }
 }
 
+async function databaseOf({ name, databaseServerUrl }: WorldOptions): Promise<FreshDatabase> {
+  if (databaseServerUrl === undefined) return migratedDatabase(`e2e_${name}`);
+  const database = await freshDatabase(databaseServerUrl, `e2e_${name}`);
+  await migrateSchema(database.url);
+  return database;
+}
+
 /** A world whose processes are still to be started. */
 export async function prepareWorld(options: WorldOptions): Promise<World> {
-  const serverUrl = options.databaseServerUrl ?? process.env['DATABASE_URL'];
-  if (!serverUrl) throw new Error('DATABASE_URL is unset: run the tests through npm test');
-  const database = await freshDatabase(serverUrl, `e2e_${options.name}`);
-  await migrateSchema(database.url);
+  const database = await databaseOf(options);
   const redisUrl = 'redisUrl' in options ? options.redisUrl : testRedisUrl;
   if (redisUrl === undefined) await migrateQueue(database.url);
   const vendor = new VendorSimulator();

@@ -28,11 +28,13 @@ export function postgresAnswers(url: string): Promise<string> {
   });
 }
 
-/** Creates a database of exactly this name. It starts from template0: nobody is ever connected to that one. */
-export async function createDatabase(serverUrl: string, name: string): Promise<void> {
-  await withClient(serverUrl, (client) =>
-    client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)} TEMPLATE template0`),
-  );
+/** Empty, and nobody is ever connected to it. */
+const EMPTY = 'template0';
+
+/** Creates a database of exactly this name, as a copy of one to which nobody is connected. */
+export async function createDatabase(serverUrl: string, name: string, template = EMPTY): Promise<void> {
+  const [made, like] = [name, template].map((one) => pg.escapeIdentifier(one));
+  await withClient(serverUrl, (client) => client.query(`CREATE DATABASE ${made} TEMPLATE ${like}`));
 }
 
 export interface FreshDatabase {
@@ -43,13 +45,14 @@ export interface FreshDatabase {
 }
 
 /**
- * Creates an empty database beside the one that the URL names, for a test file of its own. Its name is `name` and a
- * random ending, so that parallel runs on one server don't meet. The account of the URL must be allowed to do so.
+ * Creates a database beside the one that the URL names, for a test file of its own: empty, or a copy of `template`. Its
+ * name is `name` and a random ending, so that parallel runs on one server don't meet. The account of the URL must be
+ * allowed to do so.
  */
-export async function freshDatabase(serverUrl: string, name: string): Promise<FreshDatabase> {
+export async function freshDatabase(serverUrl: string, name: string, template = EMPTY): Promise<FreshDatabase> {
   if (!/^[a-z][a-z0-9_]{0,49}$/.test(name)) throw new Error(`not a plain database name: ${name}`);
   const full = `${name}_${randomBytes(4).toString('hex')}`;
-  await createDatabase(serverUrl, full);
+  await createDatabase(serverUrl, full, template);
   const url = new URL(serverUrl);
   url.pathname = `/${full}`;
   return {

@@ -9,7 +9,14 @@ import ipaddr from 'ipaddr.js';
  */
 export interface EgressPolicy {
   readonly allowed: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][];
+  readonly resolve: ResolveName;
 }
+
+/** Every address of a name. Rejects with the resolver's code when it finds none. */
+export type ResolveName = (name: string) => Promise<string[]>;
+
+const asTheSystemDoes: ResolveName = async (name) =>
+  (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address);
 
 export class EgressPolicyError extends Error {
   override readonly name = 'EgressPolicyError';
@@ -19,9 +26,9 @@ export class EgressPolicyError extends Error {
  * @param text CIDRs or single addresses, separated by commas or spaces; empty means none.
  * @throws {EgressPolicyError} naming the part that is neither.
  */
-export function parseEgressPolicy(text: string): EgressPolicy {
+export function parseEgressPolicy(text: string, resolve = asTheSystemDoes): EgressPolicy {
   const parts = text.split(/[\s,]+/).filter((part) => part !== '');
-  return { allowed: parts.map(parseRange) };
+  return { allowed: parts.map(parseRange), resolve };
 }
 
 function parseRange(part: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
@@ -116,18 +123,17 @@ export function checkUrl(policy: EgressPolicy, text: string): string | undefined
 
 const RESOLVE_TIMEOUT_MS = 1000;
 
-async function addressesOf(host: string): Promise<string[]> {
+async function addressesOf({ resolve }: EgressPolicy, host: string): Promise<string[]> {
   if (ipaddr.isValid(host)) return [];
-  const late = new Promise<never[]>((resolve) => setTimeout(resolve, RESOLVE_TIMEOUT_MS, []).unref());
-  const found = lookup(host, { all: true, verbatim: true }).catch(() => []);
-  return (await Promise.race([found, late])).map(({ address }) => address);
+  const late = new Promise<never[]>((tellNone) => setTimeout(tellNone, RESOLVE_TIMEOUT_MS, []).unref());
+  return Promise.race([resolve(host).catch(() => []), late]);
 }
 
 /** Like `checkUrl`, and refuses a name of which any address is refused now. One that does not resolve is accepted. */
 export async function checkUrlResolved(policy: EgressPolicy, text: string): Promise<string | undefined> {
   const fault = checkUrl(policy, text);
   if (fault !== undefined) return fault;
-  const addresses = await addressesOf(hostOf(new URL(text)));
+  const addresses = await addressesOf(policy, hostOf(new URL(text)));
   const allowed = addresses.every((address) => isAddressAllowed(policy, address));
   return allowed ? undefined : 'resolves to an address that is not allowed';
 }

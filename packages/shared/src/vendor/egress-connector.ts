@@ -1,4 +1,3 @@
-import { lookup } from 'node:dns/promises';
 import { isIP, type Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import { isAddressAllowed, type EgressPolicy } from '../runtime/egress-policy.js';
@@ -15,8 +14,7 @@ const NEXT_ADDRESS_AFTER_MS = 2000;
 /** Every address of the host, all of them allowed: a name that also leads elsewhere is not to be trusted. */
 async function allowedAddresses(policy: EgressPolicy, host: string): Promise<string[]> {
   const bare = host.replace(/^\[|\]$/g, '');
-  const found = isIP(bare) ? [{ address: bare }] : await lookup(bare, { all: true, verbatim: true });
-  const addresses = found.map(({ address }) => address);
+  const addresses = isIP(bare) ? [bare] : await policy.resolve(bare);
   if (addresses.every((address) => isAddressAllowed(policy, address))) return addresses;
   throw new EgressBlocked('the address is not allowed');
 }
