@@ -27,10 +27,12 @@ function registrationFault(evidence: Evidence): (line: HistoryLine) => string | 
 
 function reportFault(evidence: Evidence): (line: HistoryLine) => string | undefined {
   const effects = new Map(evidence.effects.map((effect) => [effect.effect_id, effect]));
-  return ({ effect, event, outcome }) => {
+  return ({ effect, event, outcome, state }) => {
     const row = effects.get(effect);
     if (event === 'committed')
       return row?.committed ? undefined : `the commit of ${effect} was acknowledged, and is lost`;
+    // Of an effect that is being undone already, the report says nothing new.
+    if (state !== 'executing' && state !== 'failed') return undefined;
     return row?.reported === outcome ? undefined : `the report "${outcome}" of ${effect} was acknowledged, and is lost`;
   };
 }

@@ -30,6 +30,8 @@ export interface HistoryLine {
   readonly ref: string;
   readonly decision: string;
   readonly outcome: string;
+  /** Of the effect, as it was told. */
+  readonly state: string;
   readonly report: string;
   readonly manner: string;
   readonly position: number;

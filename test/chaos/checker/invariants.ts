@@ -20,6 +20,9 @@ export const INVARIANTS: readonly Invariant[] = [
   ...PROOFS,
 ];
 
+/** What had nothing to look at has proved nothing. */
+export const NOTHING_SEEN = 'there was nothing to look at';
+
 export interface Verdict extends Finding {
   readonly invariant: Invariant;
 }
@@ -27,7 +30,6 @@ export interface Verdict extends Finding {
 export function check(evidence: Evidence): Verdict[] {
   return INVARIANTS.map((invariant) => {
     const { looked, violations } = invariant.check(evidence);
-    // What had nothing to look at has proved nothing.
-    return { invariant, looked, violations: looked === 0 ? ['there was nothing to look at'] : violations };
+    return { invariant, looked, violations: looked === 0 ? [NOTHING_SEEN] : violations };
   });
 }
