@@ -7,19 +7,16 @@ import { Operator } from './agents/operator.js';
 import type { RunFacts } from './checker/evidence.js';
 import { check, type Verdict } from './checker/invariants.js';
 import { readEvidence } from './checker/read-evidence.js';
-import { FAULTS, type FaultName } from './faults/faults.js';
+import { FAULTS } from './faults/faults.js';
 import { collectLeavings } from './stage/leavings.js';
 import { Stage, type StageOptions } from './stage/stage.js';
 import type { Tally } from './stage/tally.js';
+import type { Tier } from './tiers.js';
+import type { MannerName } from './vendor/manners.js';
 
-export interface RunOptions extends StageOptions {
-  readonly faults: readonly FaultName[];
-  /** The faults come again until so many processes were killed. */
-  readonly kills: number;
-  readonly sessions: number;
-  readonly agentsAtATime: number;
-  /** How often a process is killed outright, on the average. */
-  readonly killEveryMs: number;
+export interface RunOptions extends StageOptions, Omit<Tier, 'runs'> {
+  /** What every other call meets at the vendor. */
+  readonly often?: MannerName | undefined;
   readonly log: (line: string) => void;
 }
 
@@ -28,13 +25,15 @@ export interface RunResult {
   readonly tally: Tally;
   readonly sessions: number;
   readonly effects: number;
+  /** How the vendor treated undos, by name. */
+  readonly manners: readonly string[];
   /** Left for a person to look at when something was violated. */
   readonly folder: string;
 }
 
 const QUIET_MS = 8000;
 const LONGEST_FIRE_MS = 20 * 60_000;
-const SETTLE_LIMIT_MS = 90_000;
+const SETTLE_LIMIT_MS = 70_000;
 const SEAL_MS = 4000;
 const DEADLY_PAUSE_MS = 300;
 
@@ -44,6 +43,18 @@ async function killAtRandom(stage: Stage, random: SeededRandom, everyMs: number,
     await sleep(random.between(everyMs / 2, everyMs * 1.5));
     const victim = stage.processes[random.between(0, stage.processes.length - 1)]!;
     if (!signal.aborted) await victim.kill();
+  }
+}
+
+async function killPostgresAgain(
+  stage: Stage,
+  random: SeededRandom,
+  everyMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(random.between(everyMs * (2 / 3), everyMs * (4 / 3)));
+    if (!signal.aborted) await stage.killPostgres();
   }
 }
 
@@ -63,15 +74,16 @@ async function strikeAll(stage: Stage, random: SeededRandom, crowd: Crowd, optio
   const endsAtMs = performance.now() + LONGEST_FIRE_MS;
   const enough = (): boolean => stage.tally.kills >= kills && crowd.started >= sessions;
   for (let round = 0; round === 0 || (!enough() && performance.now() < endsAtMs); round++) {
-    for (const index of faults.length === 0 ? [] : random.sample(faults.length, faults.length)) {
+    for (const index of random.sample(faults.length, faults.length)) {
       if (round > 0 && enough()) return;
       const name = faults[index]!;
       log(`${name} (${stage.tally.kills} kills, ${crowd.started} sessions)`);
       await FAULTS[name](stage);
       stage.tally.count(name);
-      await sleep(random.between(300, 1500));
+      const tookMs = await crowd.probe();
+      if (tookMs !== undefined) stage.tally.recovered(`${name}, healed → a new session undone`, tookMs);
+      await sleep(random.between(100, 500));
     }
-    if (faults.length === 0) await sleep(1000);
   }
 }
 
@@ -96,20 +108,28 @@ async function settle(stage: Stage, crowd: Crowd): Promise<void> {
 }
 
 async function fight(stage: Stage, crowd: Crowd, options: RunOptions): Promise<void> {
-  const { seed, killEveryMs } = options;
+  const { seed, killEveryMs, postgresKilledEveryMs: postgresMs } = options;
   const [first, second] = [stage.tenants[0]!, stage.tenants[1]!];
   const operators = [
     new Operator(first, second, stage.history, seed + 1),
     new Operator(second, first, stage.history, seed + 2),
   ];
   stage.calm = false;
-  killWhoCalls(stage);
+  // Armed from now on.
+  await stage.restartAll();
   const over = new AbortController();
-  const killing = killAtRandom(stage, createSeededRandom(seed + 3), killEveryMs, over.signal);
+  const killing: Promise<void>[] = [];
+  if (Number.isFinite(killEveryMs)) {
+    killWhoCalls(stage);
+    killing.push(killAtRandom(stage, createSeededRandom(seed + 3), killEveryMs, over.signal));
+  }
+  if (postgresMs !== undefined) {
+    killing.push(killPostgresAgain(stage, createSeededRandom(seed + 5), postgresMs, over.signal));
+  }
   for (const operator of operators) operator.begin();
   await strikeAll(stage, createSeededRandom(seed + 4), crowd, options);
   over.abort();
-  await killing;
+  await Promise.all(killing);
   stage.calm = true;
   stage.hops.heal();
   await Promise.all(operators.map((operator) => operator.stop()));
@@ -123,7 +143,7 @@ async function fight(stage: Stage, crowd: Crowd, options: RunOptions): Promise<v
 export async function runSeed(options: RunOptions): Promise<RunResult> {
   const stage = await Stage.open(options);
   try {
-    const crowd = new Crowd(stage, options.seed);
+    const crowd = new Crowd(stage, options);
     const quietFromMs = Date.now();
     crowd.letIn(options.agentsAtATime);
     await sleep(QUIET_MS);
@@ -146,8 +166,16 @@ export async function runSeed(options: RunOptions): Promise<RunResult> {
     const evidence = await readEvidence(stage.folder, stage.postgres.url);
     const verdicts = check(evidence);
     const { tally, folder } = stage;
-    if (verdicts.every(({ violations }) => violations.length === 0)) await stage.removeFolder();
-    return { verdicts, tally, folder, sessions: evidence.sessions.length, effects: evidence.effects.length };
+    if (!process.env['KEEP'] && verdicts.every(({ violations }) => violations.length === 0)) await stage.removeFolder();
+    const manners = new Set(evidence.calls.flatMap(({ kind, name }) => (kind === 'undo' ? [name] : [])));
+    return {
+      verdicts,
+      tally,
+      folder,
+      sessions: evidence.sessions.length,
+      effects: evidence.effects.length,
+      manners: [...manners],
+    };
   } finally {
     await stage.close();
   }

@@ -14,7 +14,7 @@ const LEASE_SECONDS = 30;
 const DEAD_LEASE_SECONDS = 4;
 /** For a call that nobody reports: it lands well within. */
 const LANDS_WITHIN_MS = 10_000;
-const STAMPEDE = 50;
+const STAMPEDE = 100;
 const ROLLBACK_LOOKS = 120;
 const LOOK_MS = 500;
 
@@ -113,8 +113,8 @@ export class Agent {
   }
 
   async #reportFailure(effect: string, outcome: 'unknown' | 'not_applied'): Promise<void> {
-    await this.#place.tenant.agent.effects.fail(effect, { error: 'the tool broke', outcome });
-    this.#note('reported', { effect, outcome });
+    const { state } = await this.#place.tenant.agent.effects.fail(effect, { error: 'the tool broke', outcome });
+    this.#note('reported', { effect, outcome, state });
   }
 
   async #end(positions: readonly number[]): Promise<void> {

@@ -47,6 +47,7 @@ const FOR_GOOD: readonly [MannerName, ...MannerName[]] = [
   'lying',
   'redirected',
   'deadly',
+  'forgets_keys',
 ];
 const ENDINGS: readonly [Ending, ...Ending[]] = [
   ...Array<Ending>(11).fill('fails'),
@@ -60,8 +61,8 @@ const ENDINGS: readonly [Ending, ...Ending[]] = [
 
 const ODD_FOR_GOOD = 0.04;
 const ODD_FOR_A_WHILE = 0.25;
-const DEEP_EVERY = 150;
-const DEEP_CALLS = 60;
+/** One session of a run is this one, and deep. */
+const DEEP_SESSION = 20;
 
 function chance(random: SeededRandom, share: number): boolean {
   return random.between(1, 1000) <= share * 1000;
@@ -78,20 +79,34 @@ function reportOf(random: SeededRandom, ending: Ending): Report {
   return random.pick(['says_nothing', 'says_unknown', 'says_not_applied']);
 }
 
+export interface PlanOptions {
+  readonly seed: number;
+  readonly deepCalls: number;
+  /** A manner that is met at every other call. */
+  readonly often?: MannerName | undefined;
+}
+
 /** The n-th session of a seed; the same whatever else happens. */
-export function planSession(seed: number, n: number): SessionPlan {
+export function planSession({ seed, deepCalls, often }: PlanOptions, n: number): SessionPlan {
   const random = createSeededRandom(seed * 1_000_003 + n);
-  const ending = random.pick(ENDINGS);
-  const deep = n % DEEP_EVERY === DEEP_EVERY - 1;
-  const count = deep ? DEEP_CALLS : random.between(1, 5);
+  const deep = n === DEEP_SESSION;
+  const drawn = random.pick(ENDINGS);
+  const ending = deep ? 'fails' : drawn;
+  const count = deep ? deepCalls : random.between(1, 5);
   const scrambled = chance(random, 0.15);
   const order = [...random.sample(count, count)];
   const calls = Array.from({ length: count }, (_, index): CallPlan => ({
-    manner: deep ? 'ok' : mannerOf(random),
-    report: reportOf(random, ending),
+    manner: deep ? 'ok' : often !== undefined && chance(random, 0.5) ? often : mannerOf(random),
+    report: deep ? 'commits' : reportOf(random, ending),
     step: scrambled ? order[index]! * 10 : undefined,
     poison: chance(random, 0.1) ? random.between(0, 99) : undefined,
   }));
   const policy = chance(random, 0.2) ? 'continue' : 'halt';
   return { id: `s-${Math.floor(n / 2)}`, org: (n % 2) as 0 | 1, policy, calls, ending };
+}
+
+/** A session of one call that fails at once, to see whether all is well. */
+export function planProbe(n: number): SessionPlan {
+  const call: CallPlan = { manner: 'ok', report: 'commits', step: undefined, poison: undefined };
+  return { id: `probe-${n}`, org: 0, policy: 'halt', calls: [call], ending: 'fails' };
 }

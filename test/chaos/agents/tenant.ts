@@ -28,13 +28,29 @@ export function clientOf(apiKey: string, pickApi: () => string): UndoLog {
 
 const CONFIRMING = new Set<MannerName>(['accepted', 'confirmed', 'lying']);
 
+/** Shorter than the wait before the second call. */
+const KEY_TTL_SECONDS = 3;
+
+function retryOf(manner: MannerName): object {
+  switch (manner) {
+    case 'deadly':
+    case 'replayed_500':
+      return { max_retries: 3, initial_ms: 50, max_ms: 500 };
+    case 'forgets_keys':
+      return { max_retries: 3, initial_ms: 5000, max_ms: 5000, jitter: 'none' };
+    default:
+      return { max_retries: 20, initial_ms: 50, max_ms: 500 };
+  }
+}
+
 /** How the undo of each manner is registered; the same names in every org, with addresses of its own. */
 function compensationOf(manner: MannerName, base: string): Record<string, unknown> {
   return {
     url: `${base}/undo/${manner}`,
     timeout_ms: 1500,
     headers: { 'x-vendor-token': { secret: 'vendor_token' } },
-    retry: { max_retries: manner === 'deadly' || manner === 'replayed_500' ? 3 : 20, initial_ms: 50, max_ms: 500 },
+    retry: retryOf(manner),
+    ...(manner === 'forgets_keys' && { key_ttl_seconds: KEY_TTL_SECONDS }),
     outcomes: {
       done: [404, 410],
       retry: [409],

@@ -11,7 +11,7 @@ const REACHED: Readonly<Record<Failpoint, number>> = {
   before_enqueue: 50,
   after_enqueue: 50,
 };
-const OF_API = ['before_commit', 'after_commit', 'before_enqueue', 'after_enqueue'] as const;
+export const API_FAILPOINTS = ['before_commit', 'after_commit', 'before_enqueue', 'after_enqueue'] as const;
 const BLOCK_MS = 7000;
 
 /** Mostly a kill: it is what the promise is about. */
@@ -19,7 +19,7 @@ const ACTIONS = ['kill', 'kill', 'kill', 'kill', 'kill', 'kill', 'throw', 'freez
 
 /** What a process is started with: two places at which it breaks. */
 export function drawFailpoints(random: SeededRandom, role: 'api' | 'compensator'): string {
-  const places: readonly [Failpoint, ...Failpoint[]] = role === 'api' ? OF_API : FAILPOINTS;
+  const places: readonly [Failpoint, ...Failpoint[]] = role === 'api' ? API_FAILPOINTS : FAILPOINTS;
   return [1, 2]
     .map(() => {
       const point = random.pick(places);

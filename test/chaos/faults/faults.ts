@@ -11,9 +11,6 @@ export type Strike = (stage: Stage) => Promise<void>;
 
 const SOME_MS = 2500;
 
-/** Longer than any deadline of the product's. */
-const REDIS_AWAY_MS = 8000;
-
 const hop =
   (name: HopName, fault: Fault): Strike =>
   async ({ hops }) => {
@@ -31,9 +28,7 @@ const trouble =
   };
 
 async function killPostgres(stage: Stage): Promise<void> {
-  stage.tally.kills += 1;
-  await stage.postgres.stop('SIGKILL');
-  await stage.postgres.start();
+  await stage.killPostgres();
   const fromMs = performance.now();
   for (const { process } of stage.apis) {
     while ((await process.readiness().catch(() => undefined))?.status !== 200) {
@@ -61,12 +56,14 @@ async function killRedis(stage: Stage): Promise<void> {
   await stage.redis.start();
 }
 
-async function redisAway(stage: Stage): Promise<void> {
-  await stage.redis.stop('SIGKILL');
-  stage.tally.kills += 1;
-  await sleep(REDIS_AWAY_MS);
-  await stage.redis.start();
-}
+const redisAway =
+  (ms: number): Strike =>
+  async (stage) => {
+    stage.tally.kills += 1;
+    await stage.redis.stop('SIGKILL');
+    await sleep(ms);
+    await stage.redis.start();
+  };
 
 /** A replica that has stopped listening some time ago becomes the one that counts; later, the old one again. */
 async function staleFailover({ redis, hops }: Stage): Promise<void> {
@@ -128,7 +125,8 @@ export const FAULTS = {
     }
   },
   'Redis killed': killRedis,
-  'Redis away': redisAway,
+  'Redis away': redisAway(8000),
+  'Redis away for a minute': redisAway(60_000),
   'stale failover of Redis': staleFailover,
   'Redis that evicts': evict,
   'jobs forged': forgeJobs,
@@ -157,3 +155,6 @@ export const FAULTS = {
 } as const satisfies Record<string, Strike>;
 
 export type FaultName = keyof typeof FAULTS;
+
+/** Too long for every change. */
+export const LONG_FAULTS: ReadonlySet<FaultName> = new Set(['Redis away for a minute']);

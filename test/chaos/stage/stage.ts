@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BackendServer } from '@undolog/backends/backend-server';
 import { startPostgres } from '@undolog/backends/start-postgres';
 import { startRedis } from '@undolog/backends/start-redis';
-import { createSeededRandom, type SeededRandom } from '@undolog/demo/seeded-random';
+import { createSeededRandom } from '@undolog/demo/seeded-random';
 import { migrateSchema } from '@undolog/migrations/migrate';
 import { History } from '../agents/history.js';
 import { openTenant, type Tenant } from '../agents/tenant.js';
@@ -13,7 +14,7 @@ import { drawFailpoints } from '../faults/failpoint-draws.js';
 import { sql } from '../../support/look-at-backends.js';
 import { ADMIN_TOKEN, ProductProcess } from '../../support/product.js';
 import { Hops } from './hops.js';
-import { Supervised } from './supervised.js';
+import { Supervised, TWICE_THE_LOCK_MS } from './supervised.js';
 import { Tally } from './tally.js';
 import { VendorProcess } from './vendor-process.js';
 import { WATCH_POSTGRES } from './watch-postgres.js';
@@ -22,13 +23,20 @@ export const QUEUE_PREFIX = 'chaos';
 const APIS = 2;
 const COMPENSATORS = 3;
 const HOUR_MS = 3_600_000;
+const ROWS_TRIES = 100;
+const ROWS_WAIT_MS = 200;
+
+/** Half of what is to be broken is not there. */
+export class NoRedis extends Error {}
 
 export interface StageOptions {
   readonly seed: number;
   /** Another copy of the built product. */
   readonly root?: string | undefined;
-  /** What a process is armed with; by default, what the seed draws. */
-  readonly arm?: (random: SeededRandom, role: 'api' | 'compensator') => string;
+  /** What every process is armed with; by default, what the seed draws. */
+  readonly failpoints?: string | undefined;
+  /** How long a process that has frozen stays so. */
+  readonly freezeMs?: number | undefined;
 }
 
 /** Everything that a run takes place on: all of it real, all of it its own, each hop of it breakable. */
@@ -45,6 +53,7 @@ export class Stage {
   readonly tenants: Tenant[] = [];
   /** From now on processes start without failpoints. */
   calm = true;
+  #killing: Promise<void> = Promise.resolve();
 
   private constructor(folder: string, postgres: BackendServer, redis: BackendServer, vendor: VendorProcess) {
     this.folder = folder;
@@ -57,7 +66,10 @@ export class Stage {
   static async open(options: StageOptions): Promise<Stage> {
     const folder = await mkdtemp(join(tmpdir(), 'undolog-chaos-'));
     const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
-    if (!redis) throw new Error('the chaos suite needs a Redis of its own');
+    if (!redis) {
+      await postgres.remove();
+      throw new NoRedis('no Redis could be started');
+    }
     const stage = new Stage(folder, postgres, redis, await VendorProcess.start(join(folder, 'vendor.jsonl')));
     try {
       await stage.#build(options);
@@ -72,13 +84,34 @@ export class Stage {
     return [...this.apis, ...this.compensators];
   }
 
-  rows<R extends object>(text: string): Promise<R[]> {
-    return sql<R>(this.postgres.url, text);
+  /** Waits for a Postgres that is down at the moment. */
+  async rows<R extends object>(text: string): Promise<R[]> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await sql<R>(this.postgres.url, text);
+      } catch (error) {
+        if (tries === ROWS_TRIES) throw error;
+        await sleep(ROWS_WAIT_MS);
+      }
+    }
+  }
+
+  /** One kill at a time: a server that is starting can't be killed well. */
+  killPostgres(): Promise<void> {
+    this.#killing = this.#killing.then(() => this.#crashPostgres());
+    return this.#killing;
   }
 
   /** Resolves when every process says that it can do all of its work. */
   async untilReady(): Promise<void> {
     await Promise.all(this.processes.map((one) => one.untilReady()));
+  }
+
+  async #crashPostgres(): Promise<void> {
+    this.tally.kills += 1;
+    this.tally.count('Postgres killed at all');
+    await this.postgres.stop('SIGKILL');
+    await this.postgres.start();
   }
 
   /** Every process anew, in order, without failpoints. @returns how long each took to end. */
@@ -105,7 +138,7 @@ export class Stage {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  async #build({ seed, root, arm = drawFailpoints }: StageOptions): Promise<void> {
+  async #build({ seed, root, failpoints, freezeMs = TWICE_THE_LOCK_MS }: StageOptions): Promise<void> {
     const { hops, postgres, redis, vendor } = this;
     await migrateSchema(postgres.url);
     await this.rows(WATCH_POSTGRES);
@@ -127,8 +160,9 @@ export class Stage {
     const [apiEnv, compensatorEnv] = [await ways('api'), await ways('compensator')];
     const supervise = (role: 'api' | 'compensator', env: NodeJS.ProcessEnv, n: number): Supervised => {
       const random = createSeededRandom(seed * 31 + n);
-      const nextEnv = (): NodeJS.ProcessEnv => (this.calm ? {} : { UNDOLOG_FAILPOINTS: arm(random, role) });
-      return new Supervised(new ProductProcess(role, env, root), nextEnv, this.tally);
+      const nextEnv = (): NodeJS.ProcessEnv =>
+        this.calm ? {} : { UNDOLOG_FAILPOINTS: failpoints ?? drawFailpoints(random, role) };
+      return new Supervised(new ProductProcess(role, env, root), nextEnv, this.tally, freezeMs);
     };
     for (let n = 0; n < APIS; n++) this.apis.push(supervise('api', apiEnv, n));
     for (let n = 0; n < COMPENSATORS; n++) {

@@ -3,7 +3,7 @@ import type { ProductProcess } from '../../support/product.js';
 import type { Tally } from './tally.js';
 
 /** Twice the lock of a job, and of a claim. */
-const FREEZE_MS = 12_000;
+export const TWICE_THE_LOCK_MS = 12_000;
 const LOOK_MS = 100;
 
 /**
@@ -14,16 +14,18 @@ export class Supervised {
   readonly process: ProductProcess;
   readonly #tally: Tally;
   readonly #nextEnv: () => NodeJS.ProcessEnv;
+  readonly #freezeMs: number;
   readonly #looking: NodeJS.Timeout;
   #read = 0;
   #thawAtMs: number | undefined;
   #running: Promise<void> | undefined;
   #over = false;
 
-  constructor(process: ProductProcess, nextEnv: () => NodeJS.ProcessEnv, tally: Tally) {
+  constructor(process: ProductProcess, nextEnv: () => NodeJS.ProcessEnv, tally: Tally, freezeMs: number) {
     this.process = process;
     this.#nextEnv = nextEnv;
     this.#tally = tally;
+    this.#freezeMs = freezeMs;
     this.#looking = setInterval(() => this.#look(), LOOK_MS);
   }
 
@@ -55,11 +57,11 @@ export class Supervised {
     return code === 0 ? afterMs : undefined;
   }
 
-  freeze(ms = FREEZE_MS): void {
+  freeze(): void {
     if (!this.process.alive || this.#thawAtMs !== undefined) return;
     this.#tally.count(`${this.process.role} frozen`);
     this.process.freeze();
-    this.#thawAtMs = performance.now() + ms;
+    this.#thawAtMs = performance.now() + this.#freezeMs;
   }
 
   thaw(): void {
@@ -92,7 +94,7 @@ export class Supervised {
       if (point === undefined) continue;
       this.#tally.count(`${role} ${action} ${point}`);
       if (action === 'kill') this.#tally.kills += 1;
-      if (action === 'freeze') this.#thawAtMs = performance.now() + FREEZE_MS;
+      if (action === 'freeze') this.#thawAtMs = performance.now() + this.#freezeMs;
     }
     if (this.#thawAtMs !== undefined && performance.now() >= this.#thawAtMs) this.thaw();
   }

@@ -2,6 +2,8 @@
 export interface Manner {
   /** Whether its books change, if they have not under this key before. */
   readonly applies: boolean;
+  /** It has forgotten the key, and does it again. */
+  readonly forgets?: true;
   /** What it says of the undo, in its own view; `nothing` where no readable answer comes. */
   readonly says: 'done' | 'accepted' | 'refused' | 'later' | 'broken' | 'nothing';
   readonly status?: number;
@@ -44,6 +46,8 @@ export const MANNERS = {
   byte_a_second: (call) => (call === 1 ? { ...SILENT, ends: 'drip', status: 200 } : DONE),
   /** Whoever makes the call is killed for it. */
   deadly: (call) => (call <= DEADLY_CALLS ? { ...SILENT, ends: 'hang' } : DONE),
+  /** Forgets its keys before the call is sent again, as after an outage of a day. */
+  forgets_keys: (call) => (call === 1 ? { ...SILENT, applies: true, ends: 'reset' } : { ...DONE, forgets: true }),
   looked_up: () => DONE,
 } as const satisfies Record<string, (call: number) => Manner>;
 

@@ -63,7 +63,7 @@ async function undo(call: Call, response: ServerResponse): Promise<void> {
   const nth = books.countCall(call.org, call.key);
   const manner: Manner = MANNERS[isManner(call.name) ? call.name : 'ok'](nth);
   if (call.name === 'deadly' && manner.ends === 'hang') process.stdout.write('deadly\n');
-  const applied = manner.applies && books.cancel(call.org, call.ref, call.key);
+  const applied = manner.applies && (books.cancel(call.org, call.ref, call.key) || manner.forgets === true);
   note({ type: 'decided', call: call.call, says: manner.says, status: manner.status ?? null, applied });
   if (manner.delayMs !== undefined) await sleep(manner.delayMs);
   const wakesAtMs = hangingUntilMs.get(call.org) ?? 0;
