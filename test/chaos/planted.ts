@@ -11,6 +11,9 @@ import { PLANTS, type Plant } from './plants/plants.js';
 import { runSeed } from './run-seed.js';
 import type { Tier } from './tiers.js';
 
+// What is to be gone with us is told so by our exit, and by nothing else.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
 const { values } = parseArgs({ options: { only: { type: 'string' }, seed: { type: 'string', default: '1' } } });
 
 const NOTHING: Plant = { name: 'nothing', edits: [] };

@@ -6,6 +6,7 @@ import { Crowd } from './agents/crowd.js';
 import { Operator } from './agents/operator.js';
 import type { RunFacts } from './checker/evidence.js';
 import { check, type Verdict } from './checker/invariants.js';
+import { nextTriesMs } from './checker/next-tries.js';
 import { readEvidence } from './checker/read-evidence.js';
 import { FAULTS } from './faults/faults.js';
 import { collectLeavings } from './stage/leavings.js';
@@ -165,6 +166,7 @@ export async function runSeed(options: RunOptions): Promise<RunResult> {
     await writeFile(join(stage.folder, 'run.json'), JSON.stringify(facts, null, 2));
     const evidence = await readEvidence(stage.folder, stage.postgres.url);
     const verdicts = check(evidence);
+    for (const ms of nextTriesMs(evidence)) stage.tally.recovered('caller lost → the next try of its entry', ms);
     const { tally, folder } = stage;
     if (!process.env['KEEP'] && verdicts.every(({ violations }) => violations.length === 0)) await stage.removeFolder();
     const manners = new Set(evidence.calls.flatMap(({ kind, name }) => (kind === 'undo' ? [name] : [])));

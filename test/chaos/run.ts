@@ -10,6 +10,9 @@ import { runSeed, type RunResult } from './run-seed.js';
 import { NoRedis } from './stage/stage.js';
 import { LONG, SHORT } from './tiers.js';
 
+// What is to be gone with us is told so by our exit, and by nothing else.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
 const { values } = parseArgs({ options: { seed: { type: 'string' }, long: { type: 'boolean', default: false } } });
 
 const tier = values.long ? LONG : SHORT;

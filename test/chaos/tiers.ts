@@ -19,12 +19,12 @@ const ALL = Object.keys(FAULTS) as FaultName[];
 
 /** What every change must pass. */
 export const SHORT: Tier = {
-  runs: 3,
+  runs: 2,
   faults: ALL.filter((name) => !LONG_FAULTS.has(name)),
-  kills: 70,
+  kills: 100,
   sessions: 300,
   agentsAtATime: 16,
-  killEveryMs: 2500,
+  killEveryMs: 4000,
   deepCalls: 150,
 };
 

@@ -19,7 +19,7 @@ function callOf(more: Partial<VendorCall> & Pick<VendorCall, 'line' | 'kind'>): 
     effect,
     body: 'the hash',
     decided: { says: 'done', status: 200, applied: true },
-    closed: { line: line + 1, delivered: true },
+    closed: { line: line + 1, atMs: 1000 + line, delivered: true },
     ...more,
   };
 }
@@ -134,7 +134,11 @@ const WRONG: readonly (readonly [invariant: string, what: string, change: Partia
   ['I4', 'a key is no entry’s', withCalls(undoTwo, undoOne, { ...undoOne, key: 'undo-x', line: 8 })],
   ['I4', 'a key has two bodies', withCalls(undoTwo, undoOne, { ...undoOne, body: 'another', line: 8 })],
   ['I4', 'a key was applied twice', withCalls(undoTwo, undoOne, { ...undoOne, line: 8 })],
-  ['I5', 'two keys were in flight', withCalls({ ...undoTwo, closed: { line: 9, delivered: true } }, undoOne)],
+  [
+    'I5',
+    'two keys were in flight',
+    withCalls({ ...undoTwo, closed: { line: 9, atMs: 1009, delivered: true } }, undoOne),
+  ],
   [
     'I6',
     'a booking stands',

@@ -3,7 +3,7 @@ import type { Stage } from '../stage/stage.js';
 import { Agent } from './agent.js';
 import { planProbe, planSession, type PlanOptions, type SessionPlan } from './plans.js';
 
-const PROBE_LIMIT_MS = 10_000;
+const PROBE_LIMIT_MS = 5000;
 const LOOK_MS = 50;
 
 /** Agents of a seed, one after the other and so many at a time, until nobody is let in any more. */

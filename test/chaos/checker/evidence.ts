@@ -15,7 +15,7 @@ export interface VendorCall {
   readonly effect: string | null;
   readonly body: string;
   readonly decided: { readonly says: string; readonly status: number | null; readonly applied: boolean } | undefined;
-  readonly closed: { readonly line: number; readonly delivered: boolean } | undefined;
+  readonly closed: { readonly line: number; readonly atMs: number; readonly delivered: boolean } | undefined;
 }
 
 /** What an agent or an operator sent or was told. */

@@ -22,7 +22,7 @@ function callsOf(lines: readonly Line[]): VendorCall[] {
       const received = rest as unknown as Omit<VendorCall, 'line' | 'atMs' | 'decided' | 'closed'>;
       calls.set(number as number, { ...received, line, atMs: at as number, decided: undefined, closed: undefined });
     } else if (type === 'decided') call!.decided = rest as unknown as VendorCall['decided'];
-    else if (type === 'closed') call!.closed = { line, delivered: rest['delivered'] as boolean };
+    else if (type === 'closed') call!.closed = { line, atMs: at as number, delivered: rest['delivered'] as boolean };
   }
   return [...calls.values()];
 }

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CLAIM_LEASE_MS } from '@undolog/compensator/held-claims';
 import type { ProductProcess } from '../../support/product.js';
 import type { Tally } from './tally.js';
 
 /** Twice the lock of a job, and of a claim. */
-export const TWICE_THE_LOCK_MS = 12_000;
+export const TWICE_THE_LOCK_MS = 2 * CLAIM_LEASE_MS;
 const LOOK_MS = 100;
 
 /**
