@@ -61,7 +61,7 @@ const rooms = [
   room('client-stands-alone', '^packages/client/src/', 'It has no dependency, and runs in a browser too.', {}),
   room('cli-speaks-through-the-client', '^packages/cli/src/', 'It is a program of a user, as any other.', {
     paths: ['^packages/client/'],
-    packages: ['@clack/prompts', 'cli-progress', 'cli-table3', 'commander', 'picocolors'],
+    packages: ['@clack/prompts', 'cli-progress', 'cli-table3', 'commander', 'lossless-json', 'picocolors'],
     node: true,
   }),
   room(

@@ -56,4 +56,32 @@ describe('the command line', () => {
     expect((await undolog('webhooks', 'deliveries', id)).exitCode).toBe(0);
     expect((await undolog('webhooks', 'remove', id)).exitCode).toBe(4);
   });
+
+  it('shows what was called digit by digit, so that it can be corrected and sent again', async () => {
+    world.vendor.script('/exact', { status: 422 });
+    const session = await org.open();
+    const compensation = `{"fn_name":"${await org.compensation('/exact', { retry: { max_retries: 0 } })}","version":"1"`;
+    const args = '{"ref":"x","big":9007199254740993,"float":1.0}';
+    const body = `{"tool_name":"book","args":{},"effect_class":"compensable","compensation":${compensation},"args":${args}}}`;
+    expect((await org.post(`${session.path}/effects`, body)).status).toBe(201);
+    await session.fail();
+    await session.reaches('halted');
+    const [letter] = await org.deadLetters(session.id);
+    const shown = await undolog('dlq', 'show', letter!.dead_letter_id);
+    expect(shown.stdout).toContain('"big": 9007199254740993');
+    expect(shown.stdout).toContain('"float": 1.0');
+    expect((await undolog('sessions', 'show', session.id, '--json')).stdout).toContain('9007199254740993');
+  });
+
+  it('sets a secret without a trace of its value, and lists names', async () => {
+    const env = { UNDOLOG_URL: world.api.url, UNDOLOG_API_KEY: org.apiKey, TOKEN: 'Bearer new' };
+    expect((await undolog('secrets', 'put', 'hotel_token')).exitCode).toBe(2);
+    const set = await runUndolog(['secrets', 'put', 'hotel_token', '--from-env', 'TOKEN'], env);
+    expect([set.exitCode, set.stdout]).toEqual([0, 'hotel_token is set\n']);
+    const asked = await runUndolog(['secrets', 'put', 'other'], env, { ask: () => Promise.resolve('typed') });
+    expect(asked.exitCode).toBe(0);
+    const { stdout } = await undolog('secrets', 'list');
+    expect(settled(stdout)).toMatch(/hotel_token <time>/);
+    expect(stdout).not.toContain('Bearer');
+  });
 });

@@ -5,6 +5,7 @@ import type { bulkAnswer, deadLetterView } from '@undolog/shared/wire/dead-lette
 import type { registeredEffect, reportedEffect } from '@undolog/shared/wire/effects';
 import type { keyView } from '@undolog/shared/wire/keys';
 import type { compensationOutcomes, overviewView } from '@undolog/shared/wire/overview';
+import type { secretView } from '@undolog/shared/wire/secrets';
 import type { erasedData, sessionPlan, sessionView } from '@undolog/shared/wire/sessions';
 import type { entryView } from '@undolog/shared/wire/undo-entries';
 import type { deliveryView, webhookView } from '@undolog/shared/wire/webhooks';
@@ -38,6 +39,7 @@ describe('the client’s own types', () => {
     expectTypeOf<Answered<typeof keyView>>().toEqualTypeOf<client.ApiKey>();
     expectTypeOf<client.Overview>().toExtend<Answered<typeof overviewView>>();
     expectTypeOf<Answered<typeof overviewView>>().toExtend<client.Overview>();
+    expectTypeOf<Answered<typeof secretView>>().toEqualTypeOf<client.Secret>();
     expectTypeOf<Answered<typeof webhookView>>().toEqualTypeOf<client.Webhook>();
     expectTypeOf<Answered<typeof deliveryView>>().toEqualTypeOf<client.AlertDelivery>();
     expectTypeOf<Answered<typeof erasedData>>().toEqualTypeOf<client.ErasedData>();

@@ -1,6 +1,7 @@
 import Table from 'cli-table3';
 import pc from 'picocolors';
-import { visible, visibleJson } from '@undolog/client/visible-text';
+import { visible } from '@undolog/client/visible-text';
+import { visibleJson } from './exact-json.js';
 
 type Colors = ReturnType<typeof pc.createColors>;
 export type Shade = 'good' | 'bad' | 'unsure' | 'busy' | 'dim' | 'strong' | 'plain';

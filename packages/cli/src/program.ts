@@ -6,6 +6,7 @@ import { addDemo } from './commands/demo.js';
 import { addDlq } from './commands/dlq.js';
 import { addKeys } from './commands/keys.js';
 import { addLog } from './commands/log.js';
+import { addSecrets } from './commands/secrets.js';
 import { addSessions } from './commands/sessions.js';
 import { addWebhooks } from './commands/webhooks.js';
 import type { Context, Work } from './context.js';
@@ -49,6 +50,7 @@ export async function runCommandLine(words: readonly string[], terminal: Termina
     addLog,
     addAccount,
     addKeys,
+    addSecrets,
     addWebhooks,
     addDemo,
     addCompletion,

@@ -1,3 +1,4 @@
+import { parseExactly } from './exact-json.js';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -45,5 +46,5 @@ export function keepSettings(env: Environment, settings: Settings): string {
 }
 
 export function clientFor({ url, apiKey }: Settings): UndoLog {
-  return new UndoLog({ baseUrl: url, apiKey, maxRetries: 3 });
+  return new UndoLog({ parse: parseExactly, baseUrl: url, apiKey, maxRetries: 3 });
 }

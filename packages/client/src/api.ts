@@ -124,6 +124,17 @@ export class UndoLogApi {
       this.#transport.request<undefined>({ method: 'DELETE', path: `/v1/keys/${encodeURIComponent(keyId)}` }),
   };
 
+  readonly secrets = {
+    list: async () => (await this.#get<{ data: ops.Secret[] }>('/v1/secrets')).data,
+    /** From now on compensations that name it send this value. */
+    put: (name: string, value: string) =>
+      this.#transport.request<undefined>({
+        method: 'PUT',
+        path: `/v1/secrets/${encodeURIComponent(name)}`,
+        body: { value },
+      }),
+  };
+
   readonly webhooks = {
     list: async () => (await this.#get<{ data: ops.Webhook[] }>('/v1/webhooks')).data,
     get: (id: string) => this.#get<ops.Webhook>(webhookPath(id)),

@@ -216,3 +216,9 @@ export interface ErasedData {
   data_erased_at: string;
   complete: boolean;
 }
+
+/** A secret that compensations may name; its value is never shown. */
+export interface Secret {
+  name: string;
+  updated_at: string;
+}

@@ -13,13 +13,3 @@ function escape(character: string): string {
 export function visible(text: string): string {
   return text.replaceAll(ACTED_ON, escape);
 }
-
-/** JSON in which they are escapes, so that it means the same and does nothing. */
-export function visibleJson(value: unknown, indent?: number): string {
-  const text = JSON.stringify(value, null, indent);
-  // The breaks between lines are our own: within a string they are escapes already.
-  return text
-    .split('\n')
-    .map((line) => visible(line))
-    .join('\n');
-}

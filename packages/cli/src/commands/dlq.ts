@@ -62,12 +62,18 @@ export function addDlq(program: Command, run: Run): void {
       run(async ({ client, output }) => {
         const letter = await client().deadLetters.get(id);
         if (output.json) return output.data(letter);
+        const stack = await client().sessions.stack(letter.session_id);
+        const entry = stack.find(({ undo_id: undoId }) => undoId === letter.undo_id);
         output.line(cell(letter.dead_letter_id, 'strong'), state(letter.state), 'version', letter.version);
         output.line('session', letter.session_id, 'position', letter.stack_position, letter.code);
         output.line(explain(letter.code));
         const { last_attempt: last } = letter;
         if (last) output.line('last attempt', last.at, last.status ?? last.error, last.outcome);
         output.line('broken', letter.broken.length, '· waiting behind', letter.not_undone.length);
+        if (entry) {
+          output.line('called with');
+          output.data(entry.args);
+        }
         output.line('more: undolog sessions show', letter.session_id);
       }),
     );
