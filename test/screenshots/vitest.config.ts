@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 const conditions = ['@undolog/source'];
@@ -8,7 +9,7 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   environments: { __vitest__: { resolve: { conditions } } },
   test: {
-    globalSetup: ['test/support/migrated-database.ts'],
+    globalSetup: [fileURLToPath(new URL('../support/migrated-database.ts', import.meta.url))],
     include: ['test/screenshots/*.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
