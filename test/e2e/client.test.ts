@@ -111,8 +111,8 @@ describe('an agent that uses the client', () => {
   });
 
   it('keeps its session alive beyond the lease for as long as it works', async () => {
-    const session = await client.openSession({ lease_seconds: 1 });
-    await new Promise((resolve) => setTimeout(resolve, 2200));
+    const session = await client.openSession({ lease_seconds: 3 });
+    await new Promise((resolve) => setTimeout(resolve, 4500));
     expect(await client.sessions.get(session.id)).toMatchObject({ state: 'active' });
     await session.complete();
   });

@@ -24,7 +24,7 @@ describe.concurrent('an effect whose outcome nobody reported is looked up', () =
       settle_ms: SETTLE_MS,
     };
     return org.compensation(path, {
-      timeout_ms: 500,
+      timeout_ms: 1500,
       retry: { max_retries: 2, initial_ms: 20 },
       lookup: { ...declared, ...lookup },
     });

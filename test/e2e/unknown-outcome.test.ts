@@ -21,7 +21,7 @@ describe.concurrent('an outcome that nobody can know', () => {
       ...more,
     },
   });
-  const impatient = { timeout_ms: 600, retry: { max_retries: 1, initial_ms: 20 } };
+  const impatient = { timeout_ms: 1500, retry: { max_retries: 1, initial_ms: 20 } };
 
   it('is unconfirmed, never failed, where the vendor applied it and the answer came too late', async () => {
     world.vendor.always('/late-answer', { delayMs: 5000 });

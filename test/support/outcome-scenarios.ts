@@ -33,6 +33,9 @@ type Elsewhere = `test/e2e/${string}.test.ts`;
 const LATER = { timeout: 10_000 };
 const once = { retry: { max_retries: 1, initial_ms: 20 } };
 const impatient = { timeout_ms: 300, ...once };
+/** Enough for a vendor that answers at once, however busy the machine; and what is longer than that. */
+const PATIENCE_MS = 1500;
+const outlasts: Step = { delayMs: 2 * PATIENCE_MS };
 /** Retries come when a second is over, so that a key or a window of one second is. */
 const slow = { retry: { max_retries: 1, initial_ms: 1100, multiplier: 1, jitter: 'none' } };
 const refused = (status: number, body = '{}'): Step => ({ status, body });
@@ -135,8 +138,8 @@ export function outcomeScenarios(world: World): Readonly<Record<OutcomeId, reado
     too_many_then_done: [{ calls: [{ status: 429, headers: { 'retry-after': '1' } }], reach: 2, applied: 1 }],
     in_progress: [
       {
-        spec: { timeout_ms: 300, ...again(409) },
-        calls: [{ delayMs: 900 }, refused(409, '{"code":"in_progress"}')],
+        spec: { timeout_ms: PATIENCE_MS, ...again(409) },
+        calls: [outlasts, refused(409, '{"code":"in_progress"}')],
         reach: 3,
         applied: 1,
       },
@@ -181,7 +184,7 @@ export function outcomeScenarios(world: World): Readonly<Record<OutcomeId, reado
     trickling: [{ spec: impatient, thenAlways: { ends: 'drip', applies: false }, reach: 2, applied: 0 }],
     garbage: [{ spec: once, thenAlways: { ends: 'garbage', applies: false }, reach: 2, applied: 0 }],
     dropped: [{ calls: [{ ends: 'reset' }], reach: 2, applied: 1 }],
-    outlasted: [{ spec: { timeout_ms: 300 }, calls: [{ delayMs: 1300 }], reach: 2, applied: 1 }],
+    outlasted: [{ spec: { timeout_ms: PATIENCE_MS }, calls: [outlasts], reach: 2, applied: 1 }],
     dropped_delete: [
       {
         spec: { method: 'DELETE' },
