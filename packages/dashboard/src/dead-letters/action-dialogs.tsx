@@ -9,9 +9,12 @@ import { useAct } from './use-act';
 export type Ask = 'retry' | 'correct' | 'skip' | 'resolve';
 
 export interface AskProps {
+  /** As it was when the person decided: an action never falls upon what came of it since. */
   readonly letter: DeadLetter;
   readonly close: () => void;
 }
+
+export type Asked = Pick<AskProps, 'letter'> & { readonly ask: Ask };
 
 const optional = (name: string, value: string): Record<string, string> => (value === '' ? {} : { [name]: value });
 
@@ -98,7 +101,7 @@ function ResolveDialog({ letter, close }: AskProps) {
 const DIALOGS = { retry: RetryDialog, correct: CorrectDialog, skip: SkipDialog, resolve: ResolveDialog } as const;
 
 /** The dialog that asks what is needed for an action. */
-export function ActionDialog({ ask, ...props }: AskProps & { readonly ask: Ask }) {
+export function ActionDialog({ ask, ...props }: AskProps & Asked) {
   const Asked = DIALOGS[ask];
   return <Asked {...props} />;
 }

@@ -14,7 +14,7 @@ import { usePages } from '../parts/use-pages';
 import { usePageTitle } from '../parts/use-page-title';
 import { useApi } from '../server/api';
 import { useShortcuts } from '../shell/shortcuts';
-import { ActionDialog, type Ask } from './action-dialogs';
+import { ActionDialog, type Ask, type Asked } from './action-dialogs';
 import { DrainDialog } from './drain-dialog';
 import { brokenThing, lastTry } from './letter-words';
 
@@ -72,11 +72,6 @@ function withBoxes(picked: ReadonlySet<string>, pick: (letter: DeadLetter) => vo
     },
     ...columns,
   ];
-}
-
-interface Asked {
-  readonly ask: Ask;
-  readonly letter: DeadLetter;
 }
 
 function usePicked(): [ReadonlySet<string>, (letter: DeadLetter) => void, () => void] {

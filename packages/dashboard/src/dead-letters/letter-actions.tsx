@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { DeadLetter } from '@undolog/client';
 import { useShortcuts } from '../shell/shortcuts';
-import { ActionDialog, type Ask } from './action-dialogs';
+import { ActionDialog, type Ask, type Asked } from './action-dialogs';
 import { useAct } from './use-act';
 
 const ASKS: readonly { readonly ask: Ask; readonly key: string; readonly name: string }[] = [
@@ -11,30 +11,37 @@ const ASKS: readonly { readonly ask: Ask; readonly key: string; readonly name: s
   { ask: 'resolve', key: 'x', name: 'Resolve' },
 ];
 
-/** What can be done about an open dead letter, by button and by key. */
+/** What can be done about a dead letter while it is open, by button and by key. A dialog stays should it be closed meanwhile. */
 export function LetterActions({ letter }: { readonly letter: DeadLetter }) {
-  const [asked, ask] = useState<Ask>();
+  const [asked, setAsked] = useState<Asked>();
   const { mutate, isPending } = useAct(letter);
+  const open = letter.state === 'open';
   const askVendor = (): void => mutate({ kind: 'confirm' });
   // A halted child is seen to in its own session; there is no call of this one to correct or to ask about.
   const asks = letter.undo_id === null ? ASKS.filter((one) => one.ask !== 'correct') : ASKS;
-  useShortcuts({ ...Object.fromEntries(asks.map((one) => [one.key, () => ask(one.ask)])), a: askVendor });
+  const ask = (about: Ask): void => setAsked({ ask: about, letter });
+  const keys = Object.fromEntries(asks.map((one) => [one.key, () => ask(one.ask)]));
+  useShortcuts(open ? { ...keys, a: askVendor } : {});
   return (
-    <div className="actions" role="group" aria-label="What to do">
-      {asks.map((one) => (
-        <button
-          key={one.ask}
-          type="button"
-          className={one.ask === 'retry' ? 'primary' : ''}
-          onClick={() => ask(one.ask)}
-        >
-          {one.name} <kbd>{one.key}</kbd>
-        </button>
-      ))}
-      <button type="button" onClick={askVendor} disabled={isPending}>
-        {isPending ? 'Asking…' : 'Ask the vendor'} <kbd>a</kbd>
-      </button>
-      {asked && <ActionDialog ask={asked} letter={letter} close={() => ask(undefined)} />}
-    </div>
+    <>
+      {open && (
+        <div className="actions" role="group" aria-label="What to do">
+          {asks.map((one) => (
+            <button
+              key={one.ask}
+              type="button"
+              className={one.ask === 'retry' ? 'primary' : ''}
+              onClick={() => ask(one.ask)}
+            >
+              {one.name} <kbd>{one.key}</kbd>
+            </button>
+          ))}
+          <button type="button" onClick={askVendor} disabled={isPending}>
+            {isPending ? 'Asking…' : 'Ask the vendor'} <kbd>a</kbd>
+          </button>
+        </div>
+      )}
+      {asked && <ActionDialog {...asked} close={() => setAsked(undefined)} />}
+    </>
   );
 }

@@ -66,7 +66,8 @@ export function LetterPanel({ letter }: { readonly letter: DeadLetter }) {
           </div>
         )}
       </dl>
-      {closed ? <Closed closed={closed} /> : <LetterActions letter={letter} />}
+      {closed && <Closed closed={closed} />}
+      <LetterActions letter={letter} />
     </section>
   );
 }
