@@ -81,6 +81,8 @@ describe('the door of the web page', () => {
       expect((await visit.bare('GET', '/v1/sessions', { headers })).status).toBe(403);
     }
     expect((await visit.bare('GET', '/v1/sessions', { headers: { 'sec-fetch-site': 'none' } })).status).toBe(200);
+    const ofAnother = await visit.bare('GET', '/v1/sessions', { headers: { 'x-undolog-csrf': other.csrfToken } });
+    expect([ofAnother.status, bodyOf(ofAnother)['code']]).toEqual([403, 'csrf_refused']);
     expect((await fail({ ...own, origin: world.api.url, 'sec-fetch-site': 'same-origin' })).status).toBe(202);
     const { data } = await org.get<{ data: { actor: string }[] }>(
       `/v1/audit?session_id=${session.id}&action=session.failed`,

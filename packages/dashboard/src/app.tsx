@@ -1,10 +1,11 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { QueryCache, QueryClient, QueryClientProvider, MutationCache } from '@tanstack/react-query';
-import { UndoLogError } from '@undolog/client';
 import { Router } from 'wouter';
+import { UndoLogError } from '@undolog/client';
 import { Failure } from './parts/failure';
 import { Api, createApi } from './server/api';
 import { whoIsSignedIn, type SignIn } from './server/sign-in';
+import { ADDRESS } from './shell/address';
 import { PreferencesProvider } from './shell/preferences';
 import { Shell } from './shell/shell';
 import { SignInPage } from './sign-in/sign-in-page';
@@ -12,9 +13,9 @@ import { SignInPage } from './sign-in/sign-in-page';
 /** `undefined`: not known yet. */
 type Known = SignIn | null | undefined;
 
-function createQueries(signedOut: () => void): QueryClient {
+function createQueries(signInChanged: () => void): QueryClient {
   const onError = (error: Error): void => {
-    if (error instanceof UndoLogError && error.status === 401) signedOut();
+    if (error instanceof UndoLogError && (error.status === 401 || error.code === 'csrf_refused')) signInChanged();
   };
   return new QueryClient({
     queryCache: new QueryCache({ onError }),
@@ -28,14 +29,20 @@ function createQueries(signedOut: () => void): QueryClient {
   });
 }
 
-function SignedIn({ as, signedOut }: { readonly as: SignIn; readonly signedOut: () => void }) {
+interface SignedInProps {
+  readonly as: SignIn;
+  /** Somebody signed out, or in as another, perhaps in another tab. */
+  readonly signInChanged: () => void;
+}
+
+function SignedIn({ as, signInChanged }: SignedInProps) {
   const api = useMemo(() => createApi(as), [as]);
   // Nothing of one sign-in is shown to the next.
-  const queries = useMemo(() => createQueries(signedOut), [signedOut]);
+  const queries = useMemo(() => createQueries(signInChanged), [signInChanged]);
   return (
     <QueryClientProvider client={queries}>
       <Api value={api}>
-        <Shell signIn={as} signedOut={signedOut} />
+        <Shell signIn={as} signInChanged={signInChanged} />
       </Api>
     </QueryClientProvider>
   );
@@ -44,20 +51,22 @@ function SignedIn({ as, signedOut }: { readonly as: SignIn; readonly signedOut: 
 function Gate() {
   const [known, setKnown] = useState<Known>(undefined);
   const [fault, setFault] = useState<Error>();
-  const [signedOut] = useState(() => () => setKnown(null));
-  useEffect(() => {
-    whoIsSignedIn().then(setKnown, setFault);
+  const ask = useCallback(() => {
+    const know = (now: SignIn | null): void =>
+      setKnown((before) => (before && before.csrf_token === now?.csrf_token ? before : now));
+    whoIsSignedIn().then(know, setFault);
   }, []);
+  useEffect(ask, [ask]);
   if (fault) return <Failure error={fault} again={() => window.location.reload()} />;
   if (known === undefined) return null;
   if (known === null) return <SignInPage signedIn={setKnown} />;
-  return <SignedIn key={known.csrf_token} as={known} signedOut={signedOut} />;
+  return <SignedIn key={known.csrf_token} as={known} signInChanged={ask} />;
 }
 
 export function App() {
   return (
     <PreferencesProvider>
-      <Router base="/dashboard">
+      <Router base="/dashboard" {...ADDRESS}>
         <Gate />
       </Router>
     </PreferencesProvider>

@@ -95,8 +95,11 @@ export function useLive(api: UndoLog): boolean {
       if (open) void queries.invalidateQueries();
     };
     const stream = api.stream({ signal: stop.signal, onConnection });
-    // It ends by an error only when nobody is signed in any more, which every other request says as well.
-    follow(queries, stream, stop.signal).catch(() => setConnected(false));
+    // It ends by an error only when nobody is signed in any more, or another, which every other request is told as well.
+    follow(queries, stream, stop.signal).catch(() => {
+      setConnected(false);
+      void queries.invalidateQueries();
+    });
     return () => {
       stop.abort();
       setConnected(false);

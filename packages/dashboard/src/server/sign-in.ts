@@ -36,6 +36,8 @@ export async function signIn(apiKey: string): Promise<SignIn> {
   return (await response.json()) as SignIn;
 }
 
+/** @throws while the sign-in is still good. */
 export async function signOut({ csrf_token }: SignIn): Promise<void> {
-  await fetch(PATH, { method: 'DELETE', headers: { 'x-undolog-csrf': csrf_token } });
+  const response = await fetch(PATH, { method: 'DELETE', headers: { 'x-undolog-csrf': csrf_token } });
+  if (!response.ok) throw new SignInRefused(await reasonOf(response));
 }

@@ -1,10 +1,13 @@
 import * as Menu from '@radix-ui/react-dropdown-menu';
+import { visible } from '@undolog/client/visible-text';
+import { reasonOf } from '../parts/failure';
 import { signOut, type SignIn } from '../server/sign-in';
+import { useTell } from './notices';
 import { THEMES, usePreferences, ZONES, type Theme, type Zone } from './preferences';
 
 interface ReaderMenuProps {
   readonly signIn: SignIn;
-  readonly signedOut: () => void;
+  readonly signInChanged: () => void;
   readonly showKeys: () => void;
 }
 
@@ -34,16 +37,20 @@ function Choice<T extends string>({ label, names, choices, chosen, choose }: Cho
 }
 
 /** Who is signed in, how they like to read, and the way out. */
-export function ReaderMenu({ signIn, signedOut, showKeys }: ReaderMenuProps) {
+export function ReaderMenu({ signIn, signInChanged, showKeys }: ReaderMenuProps) {
   const { theme, setTheme, zone, setZone } = usePreferences();
-  const leave = (): void => void signOut(signIn).finally(signedOut);
+  const tell = useTell();
+  const leave = (): void =>
+    void signOut(signIn).then(signInChanged, (error: Error) =>
+      tell('bad', `You are still signed in: ${reasonOf(error)}`),
+    );
   return (
     <Menu.Root modal={false}>
-      <Menu.Trigger className="quiet reader">{signIn.name ?? signIn.role}</Menu.Trigger>
+      <Menu.Trigger className="quiet reader">{visible(signIn.name ?? signIn.role)}</Menu.Trigger>
       <Menu.Portal>
         <Menu.Content className="menu" align="end" sideOffset={6}>
           <Menu.Label>
-            {signIn.name === null ? 'A key without a name' : signIn.name}, {signIn.role}
+            {signIn.name === null ? 'A key without a name' : visible(signIn.name)}, {signIn.role}
           </Menu.Label>
           <Menu.Separator />
           <Choice label="Times" names={ZONE_NAMES} choices={ZONES} chosen={zone} choose={setZone} />

@@ -5,6 +5,7 @@ import { CompensationsPage } from '../compensations/compensations-page';
 import { DeadLetterPage } from '../dead-letters/dead-letter-page';
 import { DeadLettersPage } from '../dead-letters/dead-letters-page';
 import { OverviewPage } from '../overview/overview-page';
+import { Mishap } from '../parts/mishap';
 import { useApi } from '../server/api';
 import { useLive } from '../server/live';
 import type { SignIn } from '../server/sign-in';
@@ -55,10 +56,15 @@ function focusSearch(): void {
   search?.select();
 }
 
+interface ShellProps {
+  readonly signIn: SignIn;
+  readonly signInChanged: () => void;
+}
+
 /** What is around every page, for somebody who is signed in. */
-export function Shell({ signIn, signedOut }: { readonly signIn: SignIn; readonly signedOut: () => void }) {
+export function Shell({ signIn, signInChanged }: ShellProps) {
   const live = useLive(useApi());
-  const [, go] = useLocation();
+  const [location, go] = useLocation();
   const [keysShown, showKeys] = useState(false);
   const places = Object.fromEntries(PLACES.map(({ path, key }) => [key, () => go(path)]));
   useShortcuts({ ...places, '?': () => showKeys(true), '/': focusSearch });
@@ -73,21 +79,23 @@ export function Shell({ signIn, signedOut }: { readonly signIn: SignIn; readonly
         </Link>
         <Places />
         <Connection live={live} />
-        <ReaderMenu signIn={signIn} signedOut={signedOut} showKeys={() => showKeys(true)} />
+        <ReaderMenu signIn={signIn} signInChanged={signInChanged} showKeys={() => showKeys(true)} />
       </header>
       <main id="main" tabIndex={-1}>
-        <Switch>
-          <Route path="/overview" component={OverviewPage} />
-          <Route path="/sessions" component={SessionsPage} />
-          <Route path="/sessions/:id">{({ id }) => <SessionPage key={id} id={decodeURIComponent(id)} />}</Route>
-          <Route path="/dead-letters" component={DeadLettersPage} />
-          <Route path="/dead-letters/:id">{({ id }) => <DeadLetterPage key={id} id={id} />}</Route>
-          <Route path="/compensations" component={CompensationsPage} />
-          <Route path="/audit" component={AuditPage} />
-          <Route>
-            <Redirect to="/overview" replace />
-          </Route>
-        </Switch>
+        <Mishap key={location}>
+          <Switch>
+            <Route path="/overview" component={OverviewPage} />
+            <Route path="/sessions" component={SessionsPage} />
+            <Route path="/sessions/:id">{({ id }) => <SessionPage key={id} id={decodeURIComponent(id)} />}</Route>
+            <Route path="/dead-letters" component={DeadLettersPage} />
+            <Route path="/dead-letters/:id">{({ id }) => <DeadLetterPage key={id} id={id} />}</Route>
+            <Route path="/compensations" component={CompensationsPage} />
+            <Route path="/audit" component={AuditPage} />
+            <Route>
+              <Redirect to="/overview" replace />
+            </Route>
+          </Switch>
+        </Mishap>
       </main>
       {keysShown && <KeysDialog close={() => showKeys(false)} />}
     </NoticesProvider>

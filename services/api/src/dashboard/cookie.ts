@@ -47,8 +47,10 @@ export function foreignSender(request: Request): string | undefined {
 /** Why the page can't have sent a request that has its cookie; undefined: it has proved that it did. */
 export function faultOfProof(request: Request, token: string): string | undefined {
   const foreign = foreignSender(request);
-  if (foreign !== undefined || SAFE_METHODS.has(request.method)) return foreign;
-  const given = Buffer.from(request.get('x-undolog-csrf') ?? '');
+  const sent = request.get('x-undolog-csrf');
+  // A reader need not prove anything; whoever gives a proof nevertheless is told that it is of another sign-in.
+  if (foreign !== undefined || (sent === undefined && SAFE_METHODS.has(request.method))) return foreign;
+  const given = Buffer.from(sent ?? '');
   const wanted = Buffer.from(csrfTokenOf(token));
   const good = given.length === wanted.length && timingSafeEqual(given, wanted);
   return good ? undefined : 'send the csrf_token of GET /dashboard/session as X-Undolog-CSRF';
