@@ -27,9 +27,13 @@ export function momentOf(timestamp: string): Date {
 
 const MINUTE_MS = 60_000;
 
-/** A time as a field of type `datetime-local` has it, which knows no zone: `2026-12-01T03:00`. */
+/** Years have four digits, as in RFC 3339. */
+export const LAST_FIELD_TIME = '9999-12-31T23:59';
+
+/** A time as a field of type `datetime-local` has it, which knows no zone: `2026-12-01T03:00`. Empty for what is no time. */
 export function writeFieldTime(timestamp: string, utc: boolean): string {
   const moment = momentOf(timestamp);
+  if (Number.isNaN(moment.getTime())) return '';
   const shift = utc ? 0 : moment.getTimezoneOffset() * MINUTE_MS;
   return new Date(moment.getTime() - shift).toISOString().slice(0, 16);
 }

@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent, useId, useState } from 'react';
-import { readFieldTime, writeFieldTime } from '../clock';
+import { LAST_FIELD_TIME, readFieldTime, writeFieldTime } from '../clock';
 import { usePreferences } from '../shell/preferences';
 
 const TYPING_MS = 250;
@@ -12,21 +12,26 @@ interface TextFilterProps {
   readonly search?: boolean;
 }
 
-/** Filters once the reader has stopped typing. */
-export function TextFilter({ label, value = '', change, search = false }: TextFilterProps) {
-  const id = useId();
+/** What stands in a field: what is typed is given on once the reader has stopped, and what comes from elsewhere replaces it. */
+function useTyped(value: string, change: (typed: string) => void): [string, (typed: string) => void] {
   const [typed, setTyped] = useState(value);
   const [taken, setTaken] = useState(value);
   if (value !== taken) {
     setTaken(value);
     setTyped(value);
   }
-  const give = useEffectEvent(() => change(typed.trim()));
+  const give = useEffectEvent(() => change(typed));
   useEffect(() => {
     if (typed === value) return undefined;
     const timer = setTimeout(() => give(), TYPING_MS);
     return () => clearTimeout(timer);
   }, [typed, value]);
+  return [typed, setTyped];
+}
+
+export function TextFilter({ label, value = '', change, search = false }: TextFilterProps) {
+  const id = useId();
+  const [typed, setTyped] = useTyped(value, (text) => change(text.trim()));
   return (
     <div className="filter">
       <label htmlFor={id}>{label}</label>
@@ -72,6 +77,8 @@ export function ChoiceFilter({ label, value = '', choices, change }: ChoiceFilte
 export function TimeFilter({ label, value, change }: Omit<TextFilterProps, 'search'>) {
   const id = useId();
   const utc = usePreferences().zone === 'utc';
+  const shown = value === undefined ? '' : writeFieldTime(value, utc);
+  const [typed, setTyped] = useTyped(shown, (text) => change(text === '' ? '' : readFieldTime(text, utc)));
   return (
     <div className="filter">
       <label htmlFor={id}>
@@ -79,11 +86,11 @@ export function TimeFilter({ label, value, change }: Omit<TextFilterProps, 'sear
         {utc && ' (UTC)'}
       </label>
       <input
-        key={String(utc)}
         id={id}
         type="datetime-local"
-        defaultValue={value === undefined ? '' : writeFieldTime(value, utc)}
-        onChange={({ target }) => change(target.value === '' ? '' : readFieldTime(target.value, utc))}
+        max={LAST_FIELD_TIME}
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
       />
     </div>
   );
