@@ -16,7 +16,8 @@ const ONCE = { retry: { max_retries: 0 }, wait_out_outages: false };
 
 /** What would do something if a place showed it as anything but text. */
 const NASTY = `"><img src=x onerror=alert(1)></script><script>alert(2)</script>javascript:alert(3)`;
-const ACTS_ON_TERMINALS = 'red\u001b[31m and \u202eback';
+const TURNED = '\u202eback';
+const ACTS_ON_TERMINALS = `red\u001b[31m and ${TURNED}`;
 
 it('the page’s code is 250 kB of gzip at most', () => {
   const scripts = readdirSync(ASSETS).filter((name) => name.endsWith('.js'));
@@ -36,7 +37,7 @@ describe.skipIf(CHROMIUM === undefined)('the web page', () => {
   /** A halted session, an open letter, and whatever a caller may name in them, which is nasty. */
   async function nastyNight(): Promise<{ id: string; letter: string; fnName: string }> {
     const id = `${NASTY.slice(0, 100)} ${randomUUID()}`;
-    const fnName = `undo ${NASTY}`.slice(0, 190);
+    const fnName = `undo ${TURNED} ${NASTY}`;
     const spec = { url: `${stage.world.vendor.url}/nasty?q=${encodeURIComponent(NASTY)}`, headers: {}, ...ONCE };
     stage.world.vendor.always('/nasty', { status: 400, body: `<script>alert(4)</script>${ACTS_ON_TERMINALS}` });
     const put = await stage.org.request('PUT', `/v1/compensations/${encodeURIComponent(fnName)}/1`, spec);
@@ -70,24 +71,37 @@ describe.skipIf(CHROMIUM === undefined)('the web page', () => {
 
   it('shows whatever data holds as text, which does nothing', async () => {
     const night = await nastyNight();
-    const page = await signIn(stage.context, stage.world.api.url, stage.org.apiKey);
+    const named = await stage.org.post('/v1/keys', { role: 'operator', name: `${TURNED} ${NASTY}` });
+    const page = await signIn(stage.context, stage.world.api.url, bodyOf<{ api_key: string }>(named).api_key);
     const misdeeds = misdeedsOf(page);
+    const allAsText = async (where: string): Promise<void> => {
+      const text = await page.locator('body').textContent();
+      expect(text, where).not.toContain('\u001b');
+      expect(text, where).not.toContain('\u202e');
+    };
     for (const path of pagesOf(night)) {
       await go(page, path);
       const shown = page.locator('main');
       if (path !== '/overview?hours=1') await shown.getByText('<img src=x', { exact: false }).first().waitFor();
       for (const summary of await shown.locator('summary:visible').all()) await summary.click();
       await page.waitForTimeout(100);
-      const text = await shown.textContent();
-      expect(text, path).not.toContain('\u001b');
-      expect(text, path).not.toContain('\u202e');
+      await allAsText(path);
       expect(await page.locator('main script, main img').count(), path).toBe(0);
       expect((await page.title()).replace(night.id, ''), path).not.toContain('alert');
     }
     await go(page, `/dead-letters/${night.letter}`);
     await page.getByRole('group', { name: 'What to do' }).waitFor();
-    await page.keyboard.press('e');
-    await page.getByLabel('Arguments').waitFor();
+    for (const key of ['r', 's', 'x', 'e']) {
+      await page.keyboard.press(key);
+      await page.getByRole('dialog').waitFor();
+      await allAsText(`dialog ${key}`);
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    }
+    await go(page, `/dead-letters?fn_name=${encodeURIComponent(night.fnName)}`);
+    await page.keyboard.press('b');
+    await page.getByText('1 open', { exact: false }).waitFor();
+    await allAsText('dialog b');
     expect(misdeeds).toEqual([]);
   });
 

@@ -1,4 +1,5 @@
 import type { BulkDeadLetters } from '@undolog/client';
+import { visible } from '@undolog/client/visible-text';
 
 /** What a list of dead letters is filtered by. */
 export type ListFilter = Readonly<Partial<Record<'session_id' | 'agent_name' | 'fn_name' | 'code' | 'host', string>>>;
@@ -18,6 +19,6 @@ export function bulkFilterOf(filter: ListFilter, picked: ReadonlySet<string>): B
 
 export function inWords(filter: BulkFilter): string {
   const { session_ids: ids, ...others } = filter;
-  const traits = Object.entries(others).map(([name, value]) => `${name.replace('_name', '')} ${value}`);
+  const traits = Object.entries(others).map(([name, value]) => `${name.replace('_name', '')} ${visible(value)}`);
   return [...(ids ? [ids.length === 1 ? 'one session' : `${ids.length} sessions`] : []), ...traits].join(', ');
 }

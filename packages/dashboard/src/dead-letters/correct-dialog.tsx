@@ -1,6 +1,7 @@
 import { useId, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { RawJson, type DeadLetter, type UndoEntry } from '@undolog/client';
+import { visible } from '@undolog/client/visible-text';
 import { FormDialog, textOf } from '../parts/form-dialog';
 import { QueryView } from '../parts/query-view';
 import { ReasonField } from '../parts/reason-field';
@@ -73,10 +74,12 @@ function CorrectForm({ letter, entry, close }: CorrectFormProps) {
         </p>
       </div>
       <div className="field">
-        <label htmlFor={versionId}>Version of {entry.fn_name}</label>
+        <label htmlFor={versionId}>Version of {visible(entry.fn_name ?? '')}</label>
         <select id={versionId} value={version} onChange={(event) => setVersion(event.target.value)}>
           {versions.map((one) => (
-            <option key={one}>{one}</option>
+            <option key={one} value={one}>
+              {visible(one)}
+            </option>
           ))}
         </select>
       </div>
