@@ -2,6 +2,8 @@ import { useState } from 'react';
 import { visible } from '@undolog/client/visible-text';
 
 const SAID_MS = 1500;
+/** Browsers give the clipboard to pages that came by https, or from this machine. */
+const CAN_COPY = window.isSecureContext;
 
 /** An id, and a button that copies it. */
 export function Copyable({ text, label }: { readonly text: string; readonly label: string }) {
@@ -14,9 +16,11 @@ export function Copyable({ text, label }: { readonly text: string; readonly labe
   return (
     <span className="copyable">
       <code>{visible(text)}</code>
-      <button type="button" className="quiet" onClick={() => void copy()} aria-label={`Copy ${label}`}>
-        {copied ? 'Copied' : 'Copy'}
-      </button>
+      {CAN_COPY && (
+        <button type="button" className="quiet" onClick={() => void copy()} aria-label={`Copy ${label}`}>
+          {copied ? 'Copied' : 'Copy'}
+        </button>
+      )}
     </span>
   );
 }

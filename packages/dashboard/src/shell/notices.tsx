@@ -22,7 +22,7 @@ export function NoticesProvider({ children }: { readonly children: ReactNode }) 
   const [notices, setNotices] = useState<readonly Notice[]>([]);
   const tell = useCallback<Tell>(
     (tone, text) =>
-      setNotices((before) => [...before.slice(-MAX_SHOWN), { id: (before.at(-1)?.id ?? 0) + 1, tone, text }]),
+      setNotices((before) => [...before.slice(1 - MAX_SHOWN), { id: (before.at(-1)?.id ?? 0) + 1, tone, text }]),
     [],
   );
   const close = (id: number): void => setNotices((before) => before.filter((notice) => notice.id !== id));
