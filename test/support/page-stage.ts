@@ -2,7 +2,7 @@ import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import type { Org } from './api-client.js';
 import { openBrowser } from './browser.js';
-import { openWorld, type World } from './world.js';
+import { openWorld, type World, type WorldOptions } from './world.js';
 
 export interface PageStage {
   world: World;
@@ -14,10 +14,10 @@ export interface PageStage {
 }
 
 /** A world and a browser for the tests around it, and for each of them an org and a browser context of its own. */
-export function setPageStage(name: string): PageStage {
+export function setPageStage(name: string, options: Omit<WorldOptions, 'name'> = {}): PageStage {
   const stage = {} as PageStage;
   beforeAll(async () => {
-    stage.world = await openWorld({ name });
+    stage.world = await openWorld({ name, ...options });
     stage.browser = await openBrowser();
   });
   afterAll(async () => {
