@@ -30,7 +30,7 @@ COPY packages/client packages/client
 COPY packages/dashboard packages/dashboard
 COPY services services
 COPY migrations migrations
-RUN node scripts/bundle.mjs && npm run build -w @undolog/dashboard
+RUN node scripts/bundle.mjs
 
 FROM node:22-slim
 ENV NODE_ENV=production
